@@ -26,37 +26,39 @@ READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 # What every process that computes rows has: a set of texts is in the same order in all of them.
 export PYTHONHASHSEED := 6640
-# What is run interpreted: each engine's golden records, and files that are long where they are compiled (tests/depth.py),
-# as a node's. That all tests of structures, engines and policies say the same both ways is left to the long tests.
-BOTH_WAYS := tests/engines/test_golden_records.py tests/engines/test_dispatch_part.py \
+# Slow tests are in 24 slices (tests/slices.py): `head` draws three from the hash of HEAD. SLICES=all runs them all.
+SLICES ?= head
+# The examples of docstrings are left out: with them, each test file is imported twice.
+TESTS := $(BIN)/python -m pytest -o addopts="--import-mode=importlib -q -p no:cacheprovider"
+# Two workers; a file stays in one worker, because its tests share fixtures.
+TWO_WORKERS := -n 2 --dist loadfile
+
+# Tests that run interpreted too: the golden records of each engine, and the node, which compiles for a minute.
+INTERPRETED := tests/engines/test_golden_records.py tests/engines/test_dispatch_part.py \
 	tests/engines/test_translation_part.py tests/engines/node tests/metrics/test_node.py tests/export/test_node_timeline.py \
 	tests/explain/test_blame.py tests/dashboards/test_node.py tests/workloads/test_trace_applications.py
-# Without the tests of policies as values.
-IN_ONE_WAY := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
-# Nor what is compared with theory or with recordings at length: twins and golden records say that both ways are one.
-IN_ONE_WAY += or mean_wait or in_every_order or the_queue_m_d or snapshots_come_out_exactly
-# No examples are looked for in the tests, which would import each of their files once more.
-TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
+INTERPRETED_IN_LONG := tests/compiled tests/structures tests/engines tests/metrics tests/policies \
+	$(filter-out tests/engines/% tests/metrics/%,$(INTERPRETED))
+# Tests of policies as values are the same both ways.
+ONE_WAY := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
+# Interpreted, these would take minutes: they compare with theory or with recordings, or count thousands of draws.
+TOO_SLOW := mean_wait or in_every_order or the_queue_m_d or snapshots_come_out_exactly
+TOO_SLOW_IN_LONG := is_uniform or as_likely_as_another or draws_are_independent
 
-# Of the dear tests a third, those whose turn it is (tests/turns.py); TURN=all runs them all, COSTS=FOLDER measures them.
-TURN := due
-GATE := $(TESTS_ALONE) --turn=$(TURN) $(if $(COSTS),--costs=$(COSTS)) -m "not long"
-
-.PHONY: run paper test test-long due proven check shape warm compiled one-half other-half browser examples interpreted docs lab dashboard bench pictures verdict-table lock ready python clean help
+.PHONY: run paper test test-long check structure warm compiled browser examples interpreted interpreted-long bounds docs lab dashboard bench pictures verdict-table lock ready python clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
-	@echo "make test       set up .venv, run every check and the gate of tests (TURN=all: each dear one too), say what this machine lacks"
+	@echo "make test       set up .venv, run every check, the fast tests and 3 of 24 slices of the slow ones (SLICES=all: all)"
 	@echo "                with the newest releases or the oldest allowed: ENVIRONMENT=newest (Python 3.13) or oldest (3.11)"
-	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
-	@echo "make due        of that what was proven longest ago, as CI does; make proven says what was proven when"
+	@echo "make test-long  every test at its full size, compiled, interpreted, and with array indices checked"
 	@echo "make paper      a complete short paper from runs to PDF, in results/paper/paper"
 	@echo "make check      the quick checks alone: format, lint, types, import walls, structure, touched sentences"
 	@echo "make structure  circles of imports, long modules, constants far below their use; and the package's size"
-	@echo "make compiled   the tests alone, without those in a browser and the examples"
-	@echo "make browser    the tests in a browser alone"
-	@echo "make examples   the examples of the docstrings alone"
-	@echo "make interpreted the tests of compiled code once more, as plain Python"
+	@echo "make compiled   part of make test: the tests, without those in a browser"
+	@echo "make browser    part of make test: the tests in a browser"
+	@echo "make examples   part of make test: the examples of docstrings"
+	@echo "make interpreted part of make test: tests of compiled code once more, as plain Python"
 	@echo "make docs       the documentation, into docs/_build/html (workbench open docs opens it)"
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
@@ -87,49 +89,41 @@ run: $(READY)
 paper: $(READY)
 	$(BIN)/python -m papers.six_open_gpus
 
-# Every engine is compiled once before the tests, or each of their processes would compile it. Two at a time, for the type
-# checker uses one core; then three, as tests of deaths and time limits wait a fifth of the time.
+# First every engine is compiled, or each process of the tests would compile it; the type checker uses the other core.
+# Then the two workers of `compiled` run next to one other part at a time.
 test: $(READY)
+	@$(BIN)/python -m tests.slices $(SLICES)
 	$(MAKE) --no-print-directory -j 2 $(CHECK) warm
-	$(MAKE) --no-print-directory -j 3 one-half other-half browser examples interpreted
+	$(MAKE) --no-print-directory -j 2 compiled browser examples interpreted
 	@$(BIN)/python -m tests.needs
 
-test-long: $(READY) warm
-	$(BIN)/python -m tests.rotation run all
+# Each part runs, also where one before it failed.
+test-long: export WORKBENCH_LONG := 1
+test-long: $(READY)
+	$(MAKE) --no-print-directory --keep-going SLICES=all check warm compiled browser examples interpreted-long bounds
 	@$(BIN)/python -m tests.needs
-
-# What this landing proves of it: the part that was proven longest ago (tests/rotation.py).
-due: $(READY)
-	$(BIN)/python -m tests.rotation ci
-
-proven: $(READY)
-	@$(BIN)/python -m tests.rotation
 
 warm: $(READY)
 	$(BIN)/python -m tests.compile_first
 
-# Two processes, one a core, each with rooms of its own: of two workers that took tests from each other, each would collect
-# every file, and compile or load for itself what the tests of a room share.
-ONE_HALF := $(addprefix tests/,circuits cli compiled engines export figures fuzz identity machine metrics oracles policies pool_service \
-	records structures workloads)
-
 compiled: $(READY)
-	$(MAKE) --no-print-directory -j 2 one-half other-half
-
-one-half: $(READY)
-	$(BIN)/python -m pytest $(GATE) $(ONE_HALF)
-
-other-half: $(READY)
-	$(BIN)/python -m pytest $(GATE) $(addprefix --ignore=,$(ONE_HALF) tests/browser) tests
+	$(TESTS) --slices=$(SLICES) $(TWO_WORKERS) --ignore=tests/browser tests
 
 browser: $(READY)
-	$(BIN)/python -m pytest $(GATE) tests/browser
+	$(TESTS) --slices=$(SLICES) tests/browser
 
 examples: $(READY)
-	$(BIN)/python -m pytest -p tests.examples -m "not long" workbench
+	$(BIN)/python -m pytest -p tests.examples --slices=$(SLICES) workbench
 
 interpreted: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(GATE) -k "not ($(IN_ONE_WAY))" $(BOTH_WAYS)
+	NUMBA_DISABLE_JIT=1 $(TESTS) --slices=$(SLICES) -k "not ($(ONE_WAY) or $(TOO_SLOW))" $(INTERPRETED)
+
+interpreted-long: $(READY)
+	NUMBA_DISABLE_JIT=1 $(TESTS) $(TWO_WORKERS) -k "not ($(ONE_WAY) or $(TOO_SLOW_IN_LONG))" $(INTERPRETED_IN_LONG)
+
+# At the small size: each index of an array is checked, which the compiler otherwise leaves out.
+bounds: $(READY)
+	NUMBA_BOUNDSCHECK=1 WORKBENCH_LONG=0 $(TESTS) --timeout=3000 -m bounds tests/engines
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -6,7 +6,7 @@ what is compiled is the same text; then each fault is planted in memory in a pro
 tests of the gate that are the source's own, its golden records first, until one fails. What lives is equivalent, or
 unguarded.
 
-`--long` runs the long tests too where a fault lives: in a copy of the tree and a fresh process, so that what a function
+`--long` runs the slow tests too where a fault lives: in a copy of the tree and a fresh process, so that what a function
 computes when it is imported counts as well. `--compiled` does everything in such a copy, compiled. `--at COMMIT` draws
 from the sources as they stood there; a fault of a function that is another by now is named and not planted.
 `--leave-out node` leaves out what has no time: a node's tests take minutes a fault.
@@ -70,12 +70,12 @@ class Fault(NamedTuple):
 
 
 def main(words: list[str]) -> int:
-    """Plant faults and print a line of each, then how many each suite killed; 1 where the long tests alone kill one."""
+    """Plant faults and print a line of each, then how many each suite killed; 1 where the slow tests alone kill one."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__)
     parser.add_argument("--count", type=int, default=40, help="how many faults")
     parser.add_argument("--seed", type=int, default=1, help="which")
     parser.add_argument("--at", default="", metavar="COMMIT", help="draw from the sources of a commit")
-    parser.add_argument("--long", action="store_true", help="run the long tests too where a fault lives")
+    parser.add_argument("--long", action="store_true", help="run the slow tests too where a fault lives")
     parser.add_argument("--compiled", action="store_true", help="plant in a copy of the tree that is compiled")
     parser.add_argument("--leave-out", default="", metavar="WORD", help="plant nothing where a path has this word")
     given = parser.parse_args(words)
@@ -87,7 +87,7 @@ def main(words: list[str]) -> int:
     ends = Counter(_campaign(planted, given.long, given.compiled))
     ends["left out"] = len(faults) - len(planted)
     print(json.dumps({"mutants": given.count, "seed": given.seed, **ends}))
-    return 1 if ends["killed by the long tests alone"] else 0
+    return 1 if ends["killed by the slow tests alone"] else 0
 
 
 def drawn(count: int, seed: int, commit: str = "") -> Iterator[Fault]:
@@ -155,7 +155,7 @@ def _campaign(faults: list[Fault], long: bool, compiled: bool) -> Iterator[str]:
                 end = "killed" if killer else "lives"
             if module is not None and end == "lives" and long:
                 killer = _killer_in_copy(tree, fault, module, compiled=compiled, long=True)
-                end = "killed by the long tests alone" if killer else "lives"
+                end = "killed by the slow tests alone" if killer else "lives"
             killers |= {killer} if "::" in killer and end == "killed" and not compiled else set()
             print(f"{fault.source}:{fault.line}  {fault.was}  ->  {fault.becomes}:  {end}  {killer}", flush=True)
             yield end
@@ -187,7 +187,7 @@ def _import_all(tests: list[str]) -> None:
         pytest.main(["--collect-only", "-q", *_WORDS, *tests])
 
 
-_WORDS = ("-x", "-o", "addopts=--import-mode=importlib", "-p", "no:cacheprovider", "-m", "not long")
+_WORDS = ("-x", "-o", "addopts=--import-mode=importlib", "-p", "no:cacheprovider", "-m", "not slow")
 
 
 def _killer(fault: Fault | None, module: ast.Module | None, tests: Sequence[str] = ()) -> str:

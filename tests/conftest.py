@@ -12,8 +12,8 @@ import pytest
 from hypothesis import settings
 
 import workbench as wb
-from tests import needs, rotation, turns
-from tests.depth import LONG
+from tests import needs
+from tests.slow import LONG
 from workbench.compiled import INTERPRETED
 from workbench.mechanisms.mechanism import mechanisms
 from workbench.policies import policy as catalogue
@@ -39,59 +39,28 @@ for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if threading.current_thread() is threading.main_thread() and signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, _usual)
 
-# The gate meets the same examples each time, so that no change is refused for another one's fault; the long tests meet
-# others in each rotation (tests/rotation.py). No deadline: the first call of compiled code waits for its compilation.
-# Interpreted, the same code meets fewer examples: it is slow there, and what is looked for is a difference between the
-# two ways of running, no rare input.
-settings.register_profile(
-    "gate", deadline=None, database=None, derandomize=True, max_examples=10 if INTERPRETED else 15
-)
-settings.register_profile("rotating", deadline=None, database=None, max_examples=30 if INTERPRETED else 300)
-settings.load_profile("rotating" if LONG else "gate")
+# The examples of Hypothesis are the same in each run, so a change never fails on a test of unrelated code. To look for
+# new ones: `--hypothesis-profile=random`. There is no deadline, because the first call of compiled code compiles it.
+# An interpreted run draws fewer examples: it is slow, and it looks for differences from the compiled run only.
+_SIZE = (30 if INTERPRETED else 300) if LONG else (10 if INTERPRETED else 15)
+settings.register_profile("fixed", deadline=None, database=None, derandomize=True, max_examples=_SIZE)
+settings.register_profile("random", deadline=None, database=None, derandomize=False, max_examples=_SIZE)
+settings.load_profile("fixed")
 
-
-def pytest_addoption(parser):
-    rotation.add_options(parser)
-    turns.add_options(parser)
-
-
-def pytest_configure(config):
-    if config.getoption("--costs", default=None):
-        config.pluginmanager.register(turns.Meter())
+pytest_plugins = ("tests.slices",)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
+    """Mark tests that compile the node as slow; interpreted they are fast."""
     for item in items:
-        if getattr(item, "originalname", None) == COMPILES_ANEW:
-            item.add_marker(pytest.mark.long)
-    rotation.keep_part(config, items)
-    turns.keep_turn(config, items)
+        if not INTERPRETED and item.get_closest_marker("node"):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish():
     """Leave out of each later look for garbage what lives to the end: the tests and all that they imported."""
     gc.freeze()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_generate_tests(metafunc):
-    """Make no item of what `make test` leaves out: two thirds of all cases are `long`, and each worker collects all."""
-    yield
-    if metafunc.config.getoption("markexpr", "") != "not long":
-        return
-    if metafunc.definition.get_closest_marker("long") or metafunc.definition.name == COMPILES_ANEW:
-        metafunc._calls = metafunc._calls[:1]
-    elif any(_stays(call) for call in metafunc._calls):
-        metafunc._calls = [call for call in metafunc._calls if _stays(call)]
-
-
-def _stays(call):
-    return not any(mark.name == "long" for mark in call.marks)
-
-
-COMPILES_ANEW = "test_stays_within_its_arrays"
-"""The law of each policy's contract that compiles it once more, with every index checked: long, for 130 policies."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -115,11 +84,6 @@ def pytest_runtest_setup(item):
 
 
 def pytest_terminal_summary(terminalreporter):
-    rotation.write_failures(terminalreporter.config, terminalreporter.stats)
-    turns.write_costs(terminalreporter.config)
-    if waiting := turns.waiting(terminalreporter.config):
-        terminalreporter.section("at another landing")
-        terminalreporter.write_line(waiting)
     skipped = terminalreporter.stats.get("skipped", [])
     counts = needs.counted(str(report.longrepr[2]) for report in skipped)
     if counts:

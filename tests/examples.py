@@ -1,21 +1,16 @@
-"""Marks examples that compile a node, which nothing else of `make test` does, as long."""
+"""A plugin of pytest for the examples of docstrings: examples that compile the node have the marker `slow`."""
 
 from __future__ import annotations
 
 import pytest
 
-OF_A_NODE = {
-    "workbench.api.blame",
-    "workbench.engines.node.memory.new_frames",
-    "workbench.engines.node.links.new_links",
-    "workbench.engines.node.memory.new_pages",
-    "workbench.engines.node.pool_part.PoolPart",
-}
-"""Examples as doctest names them; `tests/engines/node/test_node.py` runs them."""
+pytest_plugins = ("tests.slices",)
 
 
-def pytest_collection_modifyitems(items):
-    """Mark them, and leave them out of what is not long."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.DoctestItem]) -> None:
+    """Mark the examples of the engine `node`, and those that run it."""
     for item in items:
-        if item.name in OF_A_NODE:
-            item.add_marker(pytest.mark.long)
+        of_the_node = "workbench/engines/node/" in item.nodeid
+        if of_the_node or any('"engine": "node"' in example.source for example in item.dtest.examples):
+            item.add_marker(pytest.mark.slow)

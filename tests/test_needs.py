@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests import needs
-from tests.depth import long
 from tests.needs import NEEDS, command, report, require
 from tests.waiting import wait_until
 
@@ -55,7 +54,10 @@ def told(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
     return message.returncode, message.stdout + message.stderr
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("1", marks=long), pytest.param("2", marks=long)])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "workers", ["0", pytest.param("1", marks=pytest.mark.slow), pytest.param("2", marks=pytest.mark.slow)]
+)
 def test_what_is_missing_is_skipped_by_name_and_told_in_the_end(tmp_path, workers):
     code, message = told(tmp_path, "-n", workers)
     assert code == 0, message
@@ -68,6 +70,7 @@ def test_what_is_missing_is_skipped_by_name_and_told_in_the_end(tmp_path, worker
     assert "For the public traces: let WORKBENCH_TRACES name their folders" in tail
 
 
+@pytest.mark.slow
 def test_with_ci_a_missing_program_is_a_failure_and_missing_traces_are_not(tmp_path):
     code, message = told(tmp_path, CI="true")
     assert code == 1

@@ -10,9 +10,9 @@ import math
 
 import pytest
 
-from tests.depth import long, thinned
 from tests.oracles import pool_memory as slow
 from tests.public_traces import needs_public_traces, path
+from tests.slow import thinned
 from workbench.advice.replay import replayed_memory
 from workbench.engines.pool import Pool
 from workbench.errors import InputError
@@ -59,7 +59,7 @@ def test_numbers_are_those_of_the_trace_and_of_a_replay_of_the_record():
     assert result.driver_calls == len(record.calls)
 
 
-@long
+@pytest.mark.slow
 @needs_public_traces
 def test_other_caches_beside_it_and_traces_that_tell_nothing():
     timeline = str(path("alloc/hta_memory_timeline.raw.json.gz"))

@@ -22,6 +22,8 @@ from tests.waiting import wait_until
 from workbench.dashboards.admission import CLOSED
 from workbench.dashboards.page_access import TICKET_SECONDS, Pages, full
 
+pytestmark = pytest.mark.slow
+
 KERNEL = "/api/kernels/12345678-1234-1234-1234-123456789012"
 UPGRADE = {
     "Connection": "Upgrade",

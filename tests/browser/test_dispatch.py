@@ -13,7 +13,6 @@ import workbench as wb
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
-from tests.depth import long
 
 CANVASES = 5
 """Histogram, timeline, waiting, units, power."""
@@ -55,7 +54,7 @@ def ink(board: Board, place: int) -> int:
     return int(board.page.locator("canvas.wb-canvas").nth(place).evaluate(count))
 
 
-@long
+@pytest.mark.slow
 def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(lasting_board: Board):
     board = lasting_board
     box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
@@ -73,7 +72,7 @@ def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(las
     expect(text).to_have_value(re.compile("engine: dispatch"), timeout=1000 * MOVE_SECONDS)
 
 
-@long
+@pytest.mark.slow
 def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(lasting_board: Board, lasting_visit: Visit):
     board = lasting_board
     expect(board.page.locator(".wb-result").first).to_contain_text("served_marks against strict_blocking: median ")
@@ -87,7 +86,7 @@ def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(lasting_board: B
     assert lasting_visit.outside == []
 
 
-@long
+@pytest.mark.slow
 def test_policies_of_one_side_and_their_levers(board: Board):
     board.pick_other("probe", "grouped run")
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run, served_marks against exact_run")
@@ -101,7 +100,7 @@ def test_policies_of_one_side_and_their_levers(board: Board):
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run(groups=16) against exact_run: ")
 
 
-@long
+@pytest.mark.slow
 def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board):
     items = board.page.locator(".wb-item")
     board.page.locator('.wb-slot:has(> .wb-row .wb-label:text-is("choice")) > .wb-row .wb-out').click()
@@ -130,7 +129,7 @@ CARDS = (
 """A card, whose side is moved, what is moved there, and what is typed."""
 
 
-@long
+@pytest.mark.slow
 def test_all_seven_levers_move_and_the_page_says_what_its_own_sweep_gives(board: Board):
     for letter, whose, what, value in CARDS:
         before = board.picture(0)
@@ -159,7 +158,7 @@ def test_all_seven_levers_move_and_the_page_says_what_its_own_sweep_gives(board:
     assert [float(f"{value:.4g}") for value in row] == [float(figure) for figure in figures.groups()]
 
 
-@long
+@pytest.mark.slow
 def test_a_refusal_stands_in_the_card_that_was_moved_and_its_button_mends_it(board: Board):
     board.card("Z").locator(".wb-card-other").get_by_text("on", exact=True).click()
     board.wait_for_result("grouped_run")

@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, expect
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit, opened
 from tests.browser.server import served
-from tests.depth import long
 
 
 def kernels(mark: str) -> set[int]:
@@ -34,7 +33,7 @@ def dashboard(address: str, visit: Visit) -> Board:
     return board
 
 
-@long
+@pytest.mark.slow
 def test_a_killed_kernel_is_a_sentence_and_another_page_goes_on(
     tmp_path_factory: pytest.TempPathFactory, visit: Visit, browser: Browser
 ):

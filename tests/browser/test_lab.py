@@ -14,7 +14,6 @@ from playwright.sync_api import Error, expect
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import free_port, running
-from tests.depth import long
 
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOK = "01_placement.ipynb"
@@ -98,7 +97,7 @@ def run_all(visit: Visit) -> None:
     expect(indicator).to_have_attribute("data-status", "idle", timeout=1000 * RUN_SECONDS)
 
 
-@long
+@pytest.mark.slow
 def test_the_first_notebook_runs_and_its_dashboard_turns(address: str, folder: Path, visit: Visit):
     open_notebook(visit, address)
     run_all(visit)

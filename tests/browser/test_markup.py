@@ -11,7 +11,6 @@ import workbench as wb
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
-from tests.depth import long
 from workbench.advice.resource_advice import Least, ResourceAdvice, ResourceTrial
 from workbench.policies.whole_table import WholeTable
 
@@ -70,6 +69,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_names_units_and_descriptions_of_own_parts_are_letters_in_a_dashboard(folder: Path, visit: Visit):
     with served("mine.py:hostile", folder) as address:
         page, board = visit.page, Board(visit.page)
@@ -91,7 +91,7 @@ def test_names_units_and_descriptions_of_own_parts_are_letters_in_a_dashboard(fo
     assert visit.outside == []
 
 
-@long
+@pytest.mark.slow
 def test_the_error_of_a_dashboard_of_ones_own_is_letters(folder: Path, visit: Visit):
     with served("mine.py:failing", folder) as address:
         visit.page.goto(address, timeout=240_000)
@@ -99,6 +99,7 @@ def test_the_error_of_a_dashboard_of_ones_own_is_letters(folder: Path, visit: Vi
         assert is_clean(visit.page)
 
 
+@pytest.mark.slow
 def test_what_a_notebook_shows_of_results_tables_and_advice_is_letters(visit: Visit):
     results = wb.run(
         {

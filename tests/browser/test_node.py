@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
-from tests.depth import long
 
 CANVASES = 4
 """Histogram, parts of the time, times, throughput."""
@@ -16,7 +15,7 @@ COMPILED_SECONDS = 900
 """Until the first picture where nobody has run a node: it compiles longer than any engine."""
 
 
-@long
+@pytest.mark.slow
 def test_cards_and_a_coupling_move_the_panels_and_nothing_leaves_the_host(
     tmp_path_factory: pytest.TempPathFactory, visit: Visit
 ):

@@ -12,14 +12,13 @@ from playwright.sync_api import expect
 from tests.browser.board import FIRST_SECONDS, MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
-from tests.depth import long
 from tests.recorded_snapshots import Recorder
 
 CANVASES = 6
 """Histogram, memory by card, use, lending, where memory comes from, latency."""
 
 
-@long
+@pytest.mark.slow
 def test_a_policy_moves_every_panel_and_the_pointer_finds_a_card(
     tmp_path_factory: pytest.TempPathFactory, visit: Visit
 ):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 import workbench as wb
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
-from tests.depth import long
 from tests.tuning.small import small
 from workbench.experiments.results_folder import held
 from workbench.tuning.storages import JOURNAL
@@ -19,7 +19,7 @@ CANVASES = 4
 """The front, the study, the histogram, the memory over time."""
 
 
-@long
+@pytest.mark.slow
 def test_a_study_is_followed_while_it_is_tuned_and_a_point_of_its_front_is_loaded(tmp_path: Path, visit: Visit):
     done = wb.tune(small(), tmp_path / "done")
     folder = tmp_path / "tuned"
@@ -48,7 +48,7 @@ def test_a_study_is_followed_while_it_is_tuned_and_a_point_of_its_front_is_loade
 HOSTILE = "<img src=x onerror=\"document.title='overtaken'\">"
 
 
-@long
+@pytest.mark.slow
 def test_a_file_whose_name_is_markup_is_shown_letter_by_letter(tmp_path: Path, visit: Visit):
     file = tmp_path / f"{HOSTILE}.yaml"
     file.write_text(

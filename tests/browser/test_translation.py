@@ -10,13 +10,12 @@ from playwright.sync_api import expect
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
-from tests.depth import long
 
 CANVASES = 5
 """Histogram, who serves, latency, network, sharing."""
 
 
-@long
+@pytest.mark.slow
 def test_a_slider_and_a_policy_move_the_panels_and_nothing_leaves_the_host(
     tmp_path_factory: pytest.TempPathFactory, visit: Visit
 ):

@@ -13,7 +13,8 @@ from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.conftest import opened as new_page
 from tests.browser.server import served
-from tests.depth import long
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -120,14 +121,12 @@ def test_a_slider_moves_every_panel(turned_board: Board):
     expect(board.row("segments").locator("input").last).not_to_have_value("128")
 
 
-@long
 def test_what_takes_long_is_coarse_first_and_then_complete(board: Board):
     board.type("count (workgroups)", "200000")
     expect(board.status).to_contain_text(re.compile(r"\d+ of 20 paired runs"), timeout=1000 * MOVE_SECONDS)
     expect(board.status).to_have_text("20 paired runs.", timeout=120_000)
 
 
-@long
 def test_a_choice_brings_its_own_levers(board: Board):
     assert board.page.locator('.wb-label:text-is("k (workgroups)")').count() == 0
     board.unfold("Engine")
@@ -138,7 +137,6 @@ def test_a_choice_brings_its_own_levers(board: Board):
     expect(board.row("threshold (segments)")).to_be_visible()
 
 
-@long
 def test_a_preset_sets_the_segments(board: Board):
     board.row("preset").locator("select").select_option(index=2)
     expect(board.page.locator(".wb-note")).not_to_contain_text("128 segments of 512 B", timeout=1000 * MOVE_SECONDS)
@@ -158,7 +156,6 @@ def test_the_pointer_finds_a_workgroup_under_both_policies(lasting_board: Board)
     expect(says).to_contain_text("under nearest_boundary")
 
 
-@long
 def test_dragging_zooms_and_a_double_click_shows_all(board: Board):
     canvas = board.page.locator("canvas.wb-canvas").nth(1)
     box = canvas.bounding_box()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.probe_search import front
-from tests.depth import thinned
 from tests.needs import needs
+from tests.slow import thinned
 from workbench.circuits import cases_of, circuit_of, differences
 from workbench.circuits.composed_probes import Composition, composed, compositions
 from workbench.circuits.proof import prove
@@ -29,7 +29,7 @@ def test_each_composition_is_exact(case):
     assert not list(differences(composed(how, blocks), cases_of(ExactRun(), blocks, 200)))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("how", compositions(128), ids=name)
 def test_ten_thousand_states_of_128_blocks(how):
     assert not list(differences(composed(how, 128), cases_of(ExactRun(), 128, 10_000)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long, thinned
+from tests.slow import thinned
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.gates import NOT
@@ -68,7 +68,7 @@ def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
     assert [str(one) for one in differences(circuit_of(policy, size), cases_of(policy, size, 24))] == []
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "size"),
     [
@@ -110,6 +110,7 @@ def test_the_example_of_the_source_document() -> None:
     assert (answer["total"], answer["leader"], answer["asks"]) == ([24], [0], [1])
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_policies() -> None:
     split = said(RotatedSplit(), (4, 10), waves=3, dispatched=1)
     assert [split[f"count_{unit}"] for unit in range(4)] == [[0], [1], [1], [1]]
@@ -125,16 +126,16 @@ def test_the_examples_of_the_policies() -> None:
     [
         (WARPS[0], 5, "first"),
         (*WINDOWS[0], "raised"),
-        pytest.param(*WINDOWS[0], "ends", marks=long),
-        pytest.param(*CHOICES[1], "score_2", marks=long),
-        pytest.param(*CHOICES[6], "energy_3", marks=long),
+        pytest.param(*WINDOWS[0], "ends", marks=pytest.mark.slow),
+        pytest.param(*CHOICES[1], "score_2", marks=pytest.mark.slow),
+        pytest.param(*CHOICES[6], "energy_3", marks=pytest.mark.slow),
         (Buddy(), 13, "order"),
-        pytest.param(SPLITS[0], (4, 10), "extra", marks=long),
+        pytest.param(SPLITS[0], (4, 10), "extra", marks=pytest.mark.slow),
         (FirstBit(), (4, 8, 6), "made"),
-        pytest.param(FirstBit(), (4, 8, 6), "others", marks=long),
+        pytest.param(FirstBit(), (4, 8, 6), "others", marks=pytest.mark.slow),
         (LRU(), (5, 4, 1), "taken"),
-        pytest.param(MRU(), (5, 4, 1), "goes", marks=long),
-        (CARDS[0], (4, 4, 3), "sum_1"),
+        pytest.param(MRU(), (5, 4, 1), "goes", marks=pytest.mark.slow),
+        pytest.param(CARDS[0], (4, 4, 3), "sum_1", marks=pytest.mark.slow),
     ],
     ids=repr,
 )

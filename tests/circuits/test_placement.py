@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import long
 from workbench.circuits import Circuit, Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.gates import NOT
@@ -35,12 +34,12 @@ def disagreements(policy: Any, segments: int, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
-@pytest.mark.parametrize("segments", [7, *(pytest.param(segments, marks=long) for segments in (2, 16))])
+@pytest.mark.parametrize("segments", [7, *(pytest.param(segments, marks=pytest.mark.slow) for segments in (2, 16))])
 def test_a_circuit_grants_what_its_policy_grants(policy: Any, segments: int) -> None:
     assert disagreements(policy, segments, 12) == []
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 @pytest.mark.parametrize("segments", [16, 61, 128])
 def test_ten_thousand_states(policy: Any, segments: int) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.circuits.probe_forms import on_one_hardware, rivals, shared, shifting
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.circuits import Step, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.gates import AND, OR
@@ -41,7 +41,7 @@ def test_the_shared_probe_of_several_resources(probe):
         assert not list(differences(circuit_of(probe, sizes), cases_of(probe, sizes, 40)))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("probe", [*shifting()[::7], *on_one_hardware()[::5], *rivals()], ids=name)
 def test_ten_thousand_states_of_128_blocks(probe):
     assert not list(differences(circuit_of(probe, 128), cases_of(probe, 128, 10_000)))

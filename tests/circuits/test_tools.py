@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks import proofs, synthesis
 from tests.circuits.test_netlist import counter
-from tests.depth import long, thinned
 from tests.needs import needs
+from tests.slow import thinned
 from workbench.circuits import Circuit, cases_of, circuit_of, yosys
 from workbench.circuits.proof import prove
 from workbench.circuits.registry import MAKERS
@@ -252,7 +252,7 @@ def _processes(pid):
 
 
 @needs("pyosys")
-@long
+@pytest.mark.slow
 def test_the_benchmark_of_a_comparison_tells_what_each_circuit_took(capsys, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", "where the benchmark puts its own")
     synthesis.main(["--size", "16", "--circuits", "3"])

@@ -7,7 +7,6 @@ import importlib
 import pytest
 
 from tests.claims.told_apart import told_apart
-from tests.depth import long, thinned
 from workbench.claims import dispatch, dispatch_probes
 from workbench.claims.cases import counts
 from workbench.claims.claim import Evidence
@@ -34,7 +33,8 @@ def short(evidence):
         yield evidence
 
 
-@pytest.mark.parametrize("id", thinned([*BY_ID], 15))
+@pytest.mark.slow
+@pytest.mark.parametrize("id", BY_ID)
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     told_apart(BY_ID[id], short, SEEDS)
 
@@ -67,6 +67,7 @@ def test_resources_are_weighed_by_what_their_blocks_hold():
     assert weights["vgpr"] > weights["sgpr"] >= 1
 
 
+@pytest.mark.slow
 def test_a_shared_probe_saves_what_the_document_counts(evidence):
     """Spec 3, section 4: 27.9 % of the chain's gates, at two periods a round."""
     case = cases("H3.12", evidence)
@@ -83,7 +84,7 @@ def test_probe_timings(evidence, monkeypatch):
     assert "1 or 3 cycles against 128" in cases("H3.8", evidence)["N = 128"].note
 
 
-@long
+@pytest.mark.slow
 def test_circuits_as_synthesised_say_other_things_than_gates_as_written(evidence):
     """The three-cycle form is clocked higher at every size; a shared probe saves area, but against no tree."""
     words = {id: BY_ID[id].judged([*BY_ID[id].parts(evidence)], 1).word for id in ("H3.8c", "H3.9b", "H3.9c", "H3.10c")}
@@ -93,6 +94,7 @@ def test_circuits_as_synthesised_say_other_things_than_gates_as_written(evidence
     assert apart["64 and 32 and 24 blocks, first crossing"].estimate == pytest.approx(1 - 6075.5 / 7332)
 
 
+@pytest.mark.slow
 def test_three_cycles_are_judged_up_to_the_blocks_of_the_document_where_it_cuts(evidence):
     """Spec 3, section 2: 128 blocks. As synthesised each wire is held once: 128 of the state, 8,256 of the chain."""
     case = cases("H3.9c", evidence)
@@ -104,6 +106,7 @@ def test_three_cycles_are_judged_up_to_the_blocks_of_the_document_where_it_cuts(
     assert "where the source document cuts" in BY_ID["H3.9c"].statement
 
 
+@pytest.mark.slow
 def test_shared_probes_are_judged_at_the_resources_of_the_document(evidence):
     """Spec 3, section 4: 128, 64 and 48 blocks in two periods; masks of every shift eat most of what is saved."""
     apart, trees = (cases(id, evidence) for id in ("H3.12c", "H3.12d"))
@@ -122,7 +125,7 @@ def test_shared_probes_are_judged_at_the_resources_of_the_document(evidence):
     assert [BY_ID[id].verdict_id for id in ("H3.12c", "H3.12d")] == ["H3.12c-128", "H3.12d-128"]
 
 
-@pytest.mark.parametrize("id", ["H3.9c", pytest.param("H3.12c", marks=long)])
+@pytest.mark.parametrize("id", ["H3.9c", pytest.param("H3.12c", marks=pytest.mark.slow)])
 def test_another_synthesiser_is_not_kept_busy_for_what_the_package_knows(id, evidence, monkeypatch):
     """It took a quarter of an hour, and gave figures of its own."""
     monkeypatch.setattr(dispatch_probes, "CIRCUIT_SIZES", (16, 32))
@@ -149,6 +152,7 @@ def test_the_more_channels_the_more_reports_are_saved(evidence):
     assert saved[0] == pytest.approx(1 / 2, abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_wrong_fails(monkeypatch):
     """Plain random in the place of the marks: it serves less evenly, and waits longer than 2c - 1 services."""
     monkeypatch.setattr(dispatch, "FAIR", {"vary": ["served_marks", "plain_random"]})

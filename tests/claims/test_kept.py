@@ -5,7 +5,6 @@ import json
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from workbench import claims as room
 from workbench.api import open_results
 from workbench.claims import placement
@@ -19,7 +18,7 @@ def small(monkeypatch):
     monkeypatch.setitem(placement.LEVERS, "count", 20)
 
 
-@long
+@pytest.mark.slow
 def test_kept_claims_are_opened_exported_and_verified(tmp_path, capsys):
     out = tmp_path / "claims"
     assert main(["claims", "H1.7", "--seeds", "3", "--out", str(out), "--workers", "1"]) == 0
@@ -38,6 +37,7 @@ def test_kept_claims_are_opened_exported_and_verified(tmp_path, capsys):
         open_results(out)
 
 
+@pytest.mark.slow
 def test_a_full_report_is_written_with_where_it_comes_from(tmp_path, capsys, monkeypatch):
     """In parts: what was run before it was stopped is kept, and the second time is the first's, to the byte."""
     monkeypatch.setattr(

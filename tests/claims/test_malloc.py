@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.claims.told_apart import told_apart
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.claims import malloc
 from workbench.claims.claim import Evidence
 from workbench.claims.malloc import CLAIMS

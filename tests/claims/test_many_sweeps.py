@@ -27,6 +27,7 @@ def test_workers_start_once_all_sweeps_together_take_long(monkeypatch, asked, ex
     assert given == expected
 
 
+@pytest.mark.slow
 def test_what_sweeps_share_is_digested_once_a_report(monkeypatch):
     """The generators, laws and policies of one sweep are those of the next."""
     monkeypatch.setitem(placement.LEVERS, "count", 20)

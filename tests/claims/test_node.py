@@ -47,7 +47,7 @@ def test_every_hypothesis_of_the_specification_has_a_claim_in_order():
     assert all(claim.family == "H6" and claim.kind == "tested" for claim in CLAIMS)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("id", BY_ID)
 def test_every_claim_has_cases_that_are_told_apart(id, tiny):
     claim = BY_ID[id]

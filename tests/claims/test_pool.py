@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.claims.told_apart import told_apart
-from tests.depth import long, thinned
+from tests.slow import thinned
 from workbench.claims import pool
 from workbench.claims.cases import point
 from workbench.claims.claim import Evidence
@@ -36,10 +36,11 @@ def test_every_hypothesis_of_the_specification_has_a_claim():
     assert [id for id in BY_ID if not id.endswith("b")] == [f"H5.{number}" for number in range(1, 12)]
 
 
-REAL = [pytest.param(id, marks=pytest.mark.long) if claim.on_real_service else id for id, claim in BY_ID.items()]
+REAL = [pytest.param(id, marks=pytest.mark.slow) if claim.on_real_service else id for id, claim in BY_ID.items()]
 """The service and its clients as processes take seconds to start."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", thinned(REAL, 99))
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     told_apart(BY_ID[id], short, SEEDS)
@@ -52,6 +53,7 @@ def test_a_full_card_borrows_all_that_it_lacks(short):
     assert result["footprint 3, completed_rate"].estimate > result["footprint 2, completed_rate"].estimate > 0
 
 
+@pytest.mark.slow
 def test_without_a_cache_every_request_is_a_driver_call(short):
     result = cases("H5.3", short)
     for workload in (pool.BUSY, pool.FITS):
@@ -63,6 +65,7 @@ def test_without_a_cache_every_request_is_a_driver_call(short):
         assert 0 < case.estimate < 1
 
 
+@pytest.mark.slow
 def test_whole_blocks_keep_the_limit_to_the_byte(short):
     """Spec 5, R29, E5, E7: what is never split goes back whole, so that no card keeps more than the limit."""
     result = cases("H5.8", short)
@@ -71,12 +74,13 @@ def test_whole_blocks_keep_the_limit_to_the_byte(short):
         assert case.side == "for" and case.estimate <= limit
 
 
+@pytest.mark.slow
 def test_eight_clients_wait_longer_than_one(short):
     results = [*cases("H5.11", short).values()]
     assert results[0].estimate > results[1].estimate > 1
 
 
-@long
+@pytest.mark.slow
 def test_a_claim_that_is_wrong_fails(monkeypatch):
     """A lender that lends nothing, and the most free card in the place of the one with the fastest link."""
     monkeypatch.setattr(pool, "BORROWING_LENDING", "local_only")

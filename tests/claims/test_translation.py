@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.claims.told_apart import told_apart
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.claims import translation
 from workbench.claims.cases import area
 from workbench.claims.claim import Evidence
@@ -71,6 +71,7 @@ def test_the_sides_of_equal_bits_have_the_entries_that_the_bits_buy():
     assert {locate.entries for size, locate in sides if size == entries} == {records}
 
 
+@pytest.mark.slow
 def test_the_sides_of_equal_area_have_the_entries_that_the_area_buys():
     """By the figures of all three circuits, and the one that has the entries: within an entry's area."""
     records, entries, more = translation.in_area()
@@ -102,6 +103,7 @@ def test_a_loop_of_all_cores_that_lag_behind_is_served_by_no_peer(monkeypatch):
     assert min(having) > 900
 
 
+@pytest.mark.slow
 def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(monkeypatch):
     monkeypatch.setattr(translation, "BASES", ("lru",))
     result = {case.id: case for case in BY_ID["H4.7"].parts(Short(60, 2400))}
@@ -135,6 +137,7 @@ def test_the_literal_rule_fills_nothing(short):
     assert set(runs.values(empty, "private_hit_rate").values()) == {0}
 
 
+@pytest.mark.slow
 def test_the_fill_threshold_costs_pushes_and_pollution(longer):
     """Spec 4, H4.5."""
     costs = {case.id: case for case in BY_ID["H4.5"].costs(longer)}
@@ -145,6 +148,7 @@ def test_the_fill_threshold_costs_pushes_and_pollution(longer):
     assert 0 < unused.estimate < 1
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_wrong_fails(monkeypatch):
     """The directory taken away in the name of having it."""
 

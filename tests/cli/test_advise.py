@@ -20,6 +20,7 @@ def snapshot(tmp_path):
     return place
 
 
+@pytest.mark.slow
 def test_as_json_it_has_the_promised_keys(snapshot, capsys):
     assert main(["advise", str(snapshot), "--card-bytes", "40GiB", "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
@@ -39,6 +40,7 @@ def test_as_json_it_has_the_promised_keys(snapshot, capsys):
     assert sum(holder["bytes"] for holder in output["holders"]) == sum(it["bytes"] for it in output["sizes"])
 
 
+@pytest.mark.slow
 def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     page, table, paper = tmp_path / "page.html", tmp_path / "rows.csv", tmp_path / "paper"
@@ -104,6 +106,7 @@ def rmm_log(folder):
     return place
 
 
+@pytest.mark.slow
 def test_a_log_of_rmm_is_told_how_large_a_pool_it_takes(tmp_path, capsys):
     place = rmm_log(tmp_path)
     assert main(["advise", str(place), "--card-bytes", "1GiB", "--json"]) == 0
@@ -142,6 +145,7 @@ main(["advise", sys.argv[1]])
 """
 
 
+@pytest.mark.slow
 def test_the_first_line_waits_for_nothing_that_it_does_not_need(snapshot):
     done = subprocess.run([sys.executable, "-c", FIRST_LINE, str(snapshot)], capture_output=True, text=True)
     assert "replayed by PyTorch's rules: segment allocations reproduced" in done.stdout, done.stderr

@@ -232,6 +232,7 @@ def test_policies_and_presets_list_their_sources(capsys):
     assert {"mi355x", "h100"} <= {row["name"] for row in json.loads(capsys.readouterr().out)["presets"]}
 
 
+@pytest.mark.slow
 def test_the_schema_accepts_the_shipped_sweeps_and_refuses_a_typo(capsys):
     import jsonschema
     import yaml

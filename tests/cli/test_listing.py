@@ -39,6 +39,7 @@ def test_one_generator_and_one_regime_are_shown_in_full(capsys):
     assert "    source:\n        spec 1, section 6" in text and "random_workgroups(" in text
 
 
+@pytest.mark.slow
 def test_a_lever_is_shown_by_its_own_name_and_by_its_owner(capsys):
     text = printed(capsys, "levers", "tie")
     assert "tie (nearest_boundary, placement policy, one of low, high, alternate, default low)" in " ".join(

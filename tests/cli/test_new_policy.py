@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import LONG, long
+from tests.slow import LONG
 from workbench.cli import main
 from workbench.cli._new_policy import QUESTIONS, class_name, policy_text, write_policy
 from workbench.compiled import fields_of
@@ -55,8 +55,7 @@ def test_there_is_a_template_for_every_question():
     assert f"A policy answers one of {len(QUESTIONS)} questions;" in contributing
 
 
-@pytest.mark.deeper
-@long
+@pytest.mark.slow
 def test_policies_their_examples_and_their_tests_pass_as_written(written):
     names = [f"{name_of(question)}.py" for question in QUESTIONS[:: 1 if LONG else 8]]
     files = [file for name in names for file in (name, f"test_{name}")]
@@ -68,7 +67,7 @@ def test_they_are_formatted_and_without_a_fault(written):
     ran(written, "ruff", "format", "--isolated", "--line-length=120", "--check", ".")
 
 
-@long
+@pytest.mark.slow
 def test_their_types_are_right(written):
     files = [f"{name_of(question)}.py" for question in QUESTIONS]
     ran(written, "mypy", f"--config-file={ROOT / 'pyproject.toml'}", *files)
@@ -84,7 +83,7 @@ def test_every_field_that_an_answer_sees_stands_in_the_file(question):
     assert "QUESTION" not in text
 
 
-@long
+@pytest.mark.slow
 def test_all_of_them_moved_into_the_package_as_contributing_says(tmp_path):
     """Each file to the room of its question, its class exported there, its test beside the others."""
     for part in ("workbench", "tests", "data", "pyproject.toml"):
@@ -134,6 +133,7 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path, question, name, senten
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_command_says_how_it_is_used_and_overwrites_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["new", "policy", "placement", "aimed_fit"]) == 0

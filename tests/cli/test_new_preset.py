@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
@@ -37,6 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     presets._preset.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", thinned(EACH, 3))
 def test_what_is_written_names_all_figures_that_are_to_be_filled_in(kind: str, folder: Path) -> None:
     assert main(["new", "preset", kind, "my_card", "--into", str(folder / kind)]) == 0
@@ -54,6 +55,7 @@ def filled_in(path: Path) -> Mapping[str, presets.Figure]:
     return given
 
 
+@pytest.mark.slow
 def test_once_filled_in_it_is_listed_and_makes_a_machine(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "preset", "machine", "my_card", "--into", str(folder / "machine")]) == 0
     path = folder / "machine" / "my_card.yaml"
@@ -66,6 +68,7 @@ def test_once_filled_in_it_is_listed_and_makes_a_machine(folder: Path, capsys: p
     assert "my_card" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_one_figure_that_is_left_is_named(folder: Path) -> None:
     text = (folder / "machine" / "h100.yaml").read_text(encoding="utf-8")
     empty = re.sub(r"(clock_mhz:\n\s+value:)[^\n]*", r"\1", text)
@@ -117,6 +120,7 @@ def test_a_file_beside_the_sweep_is_a_machine(beside: Path, monkeypatch: pytest.
     assert kept["machine"]["vary"][1:] == ["inputs/my_card.yaml", {"preset": "inputs/my_card.yaml", "segments": 96}]
 
 
+@pytest.mark.slow
 def test_a_part_of_a_node_and_the_schema_take_one_too(beside: Path) -> None:
     filled_in(beside / "my_card.yaml")
     said = {"board": "dgx_1v", "card": "my_card.yaml", "translation": "h100_tlb"}

@@ -28,6 +28,7 @@ Recipe("of_a_file", ANY, "How many runs there are.", lambda runs: Seen([len(runs
 """
 
 
+@pytest.mark.slow
 def test_a_figure(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(FIGURE)

@@ -5,7 +5,6 @@ import pickle
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.torch_allocator import Rules
 from tests.public_traces import NAMED, needs_public_traces
 from tests.recorded_snapshots import Recorder
@@ -149,6 +148,7 @@ def warm(tmp_path):
     return place, made
 
 
+@pytest.mark.slow
 def test_the_replay_starts_as_the_recording_started_and_says_how_exact_it_is(warm, capsys):
     place, made = warm
     result = said([place], capsys)
@@ -200,6 +200,7 @@ def test_pytorchs_caches_alone_need_no_engine_of_pools(warm, capsys, monkeypatch
     assert "the engine of pools was asked" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @needs_public_traces
 def test_of_a_profile_without_addresses_both_readings_are_given(capsys, monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
@@ -213,7 +214,7 @@ def test_of_a_profile_without_addresses_both_readings_are_given(capsys, monkeypa
     assert "both readings are given" in capsys.readouterr().out
 
 
-@long
+@pytest.mark.slow
 @needs_public_traces
 def test_of_a_profile_without_addresses_one_reading_is_given_where_it_is_asked_for(capsys, monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)

@@ -13,7 +13,6 @@ import pytest
 
 import workbench as wb
 from benchmarks.faults.runs import SWEEP
-from tests.depth import long
 from tests.waiting import wait_until
 from workbench.runs import interrupts
 
@@ -66,15 +65,16 @@ def runs_began(folder: Path, least: int) -> bool:
     return path.exists() and len(path.read_text()) >= least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "workers", "deaf"),
     [
-        pytest.param(signal.SIGINT, "0", False, marks=long),
+        pytest.param(signal.SIGINT, "0", False, marks=pytest.mark.slow),
         (signal.SIGINT, "0", True),
-        pytest.param(signal.SIGINT, "1", False, marks=long),
-        pytest.param(signal.SIGINT, "2", False, marks=long),
-        pytest.param(signal.SIGTERM, "2", False, marks=long),
-        pytest.param(signal.SIGHUP, "1", False, marks=long),
+        pytest.param(signal.SIGINT, "1", False, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, "2", False, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, "2", False, marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, "1", False, marks=pytest.mark.slow),
     ],
     ids=str,
 )

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from tests.depth import long
 from tests.tuning.small import small
 from workbench.cli._run_arguments import default_folder
 from workbench.cli._tune import say_levers
@@ -27,6 +26,7 @@ def study(tmp_path, monkeypatch) -> str:
     return "place.yaml"
 
 
+@pytest.mark.slow
 def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
     assert main(["tune", study, "--out", "out", "--hold-out", OTHER]) == 0
     text = " ".join(capsys.readouterr().out.split())
@@ -44,7 +44,7 @@ def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
     assert (first.with_suffix("") / "sweep.yaml").is_file()
 
 
-@long
+@pytest.mark.slow
 def test_what_it_says_fits_the_terminal(study, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert main(["tune", study, "--out", "out", "--trials", "24", "--hold-out", OTHER]) == 0
@@ -71,7 +71,7 @@ def test_a_share_that_noise_reaches_too_is_no_number(capsys):
     ]
 
 
-@long
+@pytest.mark.slow
 def test_the_same_for_a_program(study, capsys):
     assert main(["tune", study, "--out", "out", "--hold-out", OTHER, "--json"]) == 0
     output = json.loads(capsys.readouterr().out)

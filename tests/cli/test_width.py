@@ -21,7 +21,7 @@ CHEAP = (
     "list figures",
     "list figures scenario_discovery",
     "list workloads",
-    "list presets",
+    pytest.param("list presets", marks=pytest.mark.slow),
     "list presets h100",
     "list presets dgx_h100",
     "figure",

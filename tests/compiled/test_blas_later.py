@@ -7,14 +7,11 @@ import sys
 
 import pytest
 
-from tests.depth import long
-
 COMPILES = (
     "import workbench as wb; wb.run({'engine': 'shared_memory', 'workload': 'large_uniform', 'seeds': 1}, workers=0)"
 )
 MULTIPLIES = """
 import numba, numpy as np, workbench.compiled
-from tests.depth import long
 half = np.array([[0.5, 0.0], [0.0, 0.5]])
 print(numba.njit(lambda a, b: np.dot(a, b))(half, half).tolist(), numba.njit(lambda a: np.linalg.det(a))(half))
 """
@@ -28,6 +25,7 @@ def printed(program: str) -> str:
     return reply.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_run_does_not_import_it_nor_do_figures_import_matplotlib():
     """Neither a figure's module imports it, nor the packages that hold it, nor their lists."""
     lists = "import workbench.figures._saving_by_policy; workbench.figures.figures(); workbench.figures.calculations()"
@@ -39,6 +37,6 @@ def test_a_run_does_not_import_it_nor_do_figures_import_matplotlib():
     ("program", "result"),
     [(MULTIPLIES, "[[0.25, 0.0], [0.0, 0.25]] 0.25"), (SOLVES, "[0.5] scipy.linalg.cython_blas")],
 )
-@long
+@pytest.mark.slow
 def test_who_calls_it_has_it(program, result):
     assert printed(program) == result

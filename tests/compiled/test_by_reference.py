@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from workbench.compiled import bound, by_reference, kernel, routine
 
@@ -42,6 +43,7 @@ def change(outer: Outer, narrow: Any) -> int:
     return _change(by_reference(outer), narrow)
 
 
+@pytest.mark.slow
 def test_a_lent_tuple_is_the_tuple() -> None:
     """Indices of 32 bits, constants, pairs, rows as ordinary arrays with an index from the end, a tuple within."""
     outer = Outer(3, np.array([1, 2, 5]), np.zeros((3, 2), np.int64), Inner(np.zeros(3, np.bool_)))

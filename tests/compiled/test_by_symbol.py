@@ -9,8 +9,9 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 import numpy as np
+import pytest
 
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.compiled import kernel, noinline
 from workbench.compiled.kernel import Needed, needed_by
 
@@ -71,7 +72,7 @@ def test_a_symbol_of_another_process_leads_to_the_function_too():
 
 
 @compiled_only
-@long
+@pytest.mark.slow
 def test_what_is_kept_on_disk_runs_in_a_process_that_has_compiled_nothing(tmp_path):
     """The second process loads the caller alone, and with it all that it calls."""
     here = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}

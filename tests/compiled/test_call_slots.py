@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
-from tests.depth import compiled_only
+from tests.slow import compiled_only
 from workbench.compiled import kernel, noinline
 from workbench.compiled.kernel import leave_unfilled
 

@@ -14,6 +14,8 @@ import workbench.compiled.cuda as card
 from workbench.errors import WorkbenchError
 from workbench.explain.malloc_validation import measured
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import json
 import numpy as np

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only
+from tests.slow import compiled_only
 from workbench.compiled import bound, kernel, routine
 from workbench.compiled.kernel import INTERPRETED
 from workbench.compiled.memory_access import Referent, call, entry_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.depth import compiled_only
+from tests.slow import compiled_only
 from workbench.compiled import by_reference, inlined, kernel, noinline
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only
+from tests.slow import compiled_only
 from workbench.compiled import (
     INTERPRETED,
     MEMORY,
@@ -170,6 +170,7 @@ def test_memory_may_be_written():
     assert asked(writes_memory) == (9, [9, 2])
 
 
+@pytest.mark.slow
 def test_an_answer_may_create_arrays():
     assert asked(makes_an_array) == (4, [1, 2])
 

@@ -25,6 +25,7 @@ def panel():
     return AdvicePanel()
 
 
+@pytest.mark.slow
 def test_a_snapshot_shows_its_best_setting_and_how_exact_that_is(panel, tmp_path):
     made = exercised(Recorder(Rules(), seed=2), 60, 2)
     panel.show(dropped(tmp_path, made.snapshot()))

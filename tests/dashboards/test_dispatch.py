@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import long, thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
+from tests.slow import thinned
 from workbench.dashboards import _dispatch_timeline as dispatch_timeline
 from workbench.dashboards._dispatch import OPENING, DispatchView, power_note, resources_line
 from workbench.dashboards._dispatch_timeline import dispatch_scene
@@ -23,6 +23,8 @@ from workbench.experiments.sweep import read_sweep
 from workbench.figures.estimates import Means
 from workbench.machine import Machine, presets, read_machine
 from workbench.mechanisms.mechanism import mechanism
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,6 @@ def test_a_lever_of_a_score_within_the_sum_counts(shown):
     assert shown.panels.timeline.scene["strips"] != before
 
 
-@long
 def test_without_power_its_panel_says_how_to_turn_it_on(shown):
     shown.sidebar.options.controls["power"].names.value = "no_power"
     complete(shown)
@@ -120,14 +121,12 @@ def test_what_cannot_be_is_a_sentence_and_the_panels_stay(shown):
     assert "wb-stale" not in shown.board._dom_classes
 
 
-@long
 def test_weights_of_the_wrong_number_are_a_sentence(shown):
     choice = shown.sidebar.policies.baseline["choice"].chosen.controls["choices"]
     choice.add.click()
     assert "weights must be 3" in status(shown)
 
 
-@long
 def test_the_view_chooses_colours_modules_and_waiting(shown):
     scene = shown.panels.timeline.scene
     assert (scene["meaning"], [text for _, text in scene["ticks"]]) == ("priority", ["0", "1", "2", "3"])
@@ -142,7 +141,6 @@ def test_the_view_chooses_colours_modules_and_waiting(shown):
     assert all(a > b for a, b in zip(shown.panels.waits.scene["lines"][0]["mean"], mean[0]["mean"], strict=True))
 
 
-@long
 def test_the_same_dispatcher_twice_has_nothing_to_compare(shown):
     shown.sidebar.policies.other["selection"].names.value = ""
     complete(shown)
@@ -159,7 +157,6 @@ def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
     assert wait["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
 
 
-@long
 def test_waiting_by_priority_is_the_mean_over_the_seeds(shown):
     shown.sidebar.seeds.box.value = 3
     plan = make_plan(read_sweep(shown.sidebar.config()))
@@ -234,7 +231,7 @@ def resources(sidebar):
     return {resource.label: resource.blocks for resource in machine.resources()}
 
 
-@pytest.mark.parametrize("simds", [3, *(pytest.param(simds, marks=long) for simds in (1, 7, 64))])
+@pytest.mark.parametrize("simds", [3, *(pytest.param(simds, marks=pytest.mark.slow) for simds in (1, 7, 64))])
 def test_turning_the_simds_leaves_the_blocks_of_each(simds):
     sidebar = Sidebar(mechanism("dispatch"), OPENING)
     before = resources(sidebar)

@@ -7,12 +7,11 @@ import importlib
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from workbench.dashboards._lever_search import MISS, first_of
 from workbench.dashboards._sidebar import Sidebar
 from workbench.mechanisms.mechanism import mechanism
 
-NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=long))
+NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=pytest.mark.slow))
 
 
 def opening(name):
@@ -121,6 +120,7 @@ def test_a_slot_shows_both_policies_in_one_row_and_opens_their_levers(name):
         assert list(inside.children) == [page.policies.baseline[slot].inside, page.policies.other[slot].inside]
 
 
+@pytest.mark.slow
 def test_the_lever_that_is_wrong_is_marked_until_it_is_right(two_seeds):
     shown = wb.dashboard("dispatch")
 

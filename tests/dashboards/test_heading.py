@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
 from workbench.dashboards._difference_panels import difference_words
 from workbench.dashboards._paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
@@ -33,8 +32,11 @@ def test_a_page_has_a_title_one_sentence_and_a_legend(name):
     assert "wb-legend" in shown
 
 
+OTHERS = [*NAMES[1:3], "malloc", "node", "pool"]
+
+
 @pytest.mark.usefixtures("sent_whole")
-@pytest.mark.parametrize("name", thinned([*list(NAMES[:3]), "malloc", "node", "pool"], 5))
+@pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def test_the_default_seeds_decide_what_a_page_opens_with(name):
     shown = wb.dashboard(name)
     try:

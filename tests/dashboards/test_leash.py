@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long, thinned
+from tests.slow import thinned
 from tests.waiting import wait_until
 from workbench.dashboards.child_process import call_on_leash, descendants
 
@@ -67,7 +67,7 @@ def test_nothing_outlives_the_process_that_holds_the_leash(tmp_path, number):
         assert message == "workbench: stopped; the server has ended, and all that it had started.\n"
 
 
-@long
+@pytest.mark.slow
 def test_a_server_that_does_not_listen_is_killed(tmp_path):
     holder = held(tmp_path / "pids", "deaf")
     wait_until((tmp_path / "pids").exists)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.depth import long, thinned
+from tests.slow import thinned
 from workbench.dashboards._card_question import BOTH
 from workbench.dashboards._dispatch import OPENING
 from workbench.dashboards._dispatch_levers import seven_levers
@@ -21,6 +21,8 @@ from workbench.machine import read_machine
 from workbench.mechanisms.mechanism import mechanism
 from workbench.workloads.generators import regimes
 from workbench.workloads.workload_key import read_workload
+
+pytestmark = pytest.mark.slow
 
 
 class Page:
@@ -82,9 +84,11 @@ WINDOWS = [400, 300, 20, 10]
     ("letter", "value", "slot", "expected"),
     [
         ("Z", 16, "probe", ("grouped_run", {"groups": 16})),
-        pytest.param("t", WINDOWS, "priority", ("priority_windows", {"lengths": WINDOWS}), marks=long),
-        pytest.param("k", [1, 2, 4, 8], "probe", ("sampled_run", {"run_lengths": [1, 2, 4, 8]}), marks=long),
-        pytest.param("G", 8, "stuck", ("split_when_stuck", {"threshold": 8}), marks=long),
+        pytest.param("t", WINDOWS, "priority", ("priority_windows", {"lengths": WINDOWS}), marks=pytest.mark.slow),
+        pytest.param(
+            "k", [1, 2, 4, 8], "probe", ("sampled_run", {"run_lengths": [1, 2, 4, 8]}), marks=pytest.mark.slow
+        ),
+        pytest.param("G", 8, "stuck", ("split_when_stuck", {"threshold": 8}), marks=pytest.mark.slow),
         ("nx", 64, "choice", ("least_recent_energy", {"nx": 64})),
     ],
 )
@@ -108,8 +112,8 @@ def test_a_move_turns_on_the_policy_on_the_side_that_is_moved(page, letter, valu
     ("letter", "value", "slot", "name"),
     [
         ("Z", 32, "probe", "grouped_run"),
-        pytest.param("t", [256, 192, 128, 64], "priority", "priority_windows", marks=long),
-        pytest.param("G", 256, "stuck", "split_when_stuck", marks=long),
+        pytest.param("t", [256, 192, 128, 64], "priority", "priority_windows", marks=pytest.mark.slow),
+        pytest.param("G", 256, "stuck", "split_when_stuck", marks=pytest.mark.slow),
         ("nx", 1024, "choice", "least_recent_energy"),
     ],
 )
@@ -196,7 +200,6 @@ def test_what_a_card_offers_fits_in_every_regime_and_nothing_beyond(page, name):
         drawn(most + 1).check_machine(machine)
 
 
-@long
 def test_the_seven_moved_give_what_the_page_s_own_sweep_gives():
     shown = wb.dashboard("dispatch")
     for letter, side, value in (

@@ -8,7 +8,6 @@ import re
 import pytest
 
 import workbench as wb
-from tests.depth import LONG_WHERE_COMPILED
 from workbench.dashboards import _node as node
 from workbench.dashboards._node import OPENING
 from workbench.dashboards._sidebar import Sidebar
@@ -17,7 +16,7 @@ from workbench.experiments.sweep import read_sweep
 from workbench.mechanisms.mechanism import mechanism
 from workbench.metrics.node import TIMES
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = [pytest.mark.node, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

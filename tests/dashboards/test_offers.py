@@ -47,6 +47,7 @@ def one(most, value=5, top=1000):
     return control, check
 
 
+@pytest.mark.slow
 def test_no_slider_of_a_page_offers_what_its_check_refuses():
     page = sidebar("shared_memory")
     check = Offers(page).check
@@ -58,7 +59,7 @@ def test_no_slider_of_a_page_offers_what_its_check_refuses():
     assert page.machine.levers.controls["segments"].stops[0] == 64
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["shared_memory", "pool", "malloc", "translation", "dispatch", "node"])
 def test_no_slider_of_a_whole_page_offers_what_its_check_refuses(name):
     page = sidebar(name)
@@ -136,7 +137,7 @@ def test_a_drop_down_leaves_out_what_is_refused_and_opens_again():
     assert heard == [1]
 
 
-@pytest.mark.parametrize("name", ["shared_memory", pytest.param("pool", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["shared_memory", pytest.param("pool", marks=pytest.mark.slow)])
 def test_no_drop_down_of_a_page_offers_what_its_check_refuses(name):
     page = sidebar(name)
     check, before = Offers(page).check, page.setting()
@@ -156,7 +157,8 @@ MARKED = {
 """Some that are refused as a page opens."""
 
 
-@pytest.mark.parametrize("name", ["shared_memory", *(pytest.param(name, marks=pytest.mark.long) for name in MARKED)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["shared_memory", *(pytest.param(name, marks=pytest.mark.slow) for name in MARKED)])
 def test_a_policy_or_preset_is_marked_where_the_check_refuses_it_and_only_there(name):
     page, heard, seen = sidebar(name), [], set()
     check, before = Offers(page).check, page.setting()

@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import long
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from tests.recorded_snapshots import Recorder
@@ -24,6 +23,8 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.mechanisms.mechanism import mechanism
 from workbench.records.pool import was_asked
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +140,6 @@ def test_a_turned_lever_changes_every_panel(shown):
     assert all(a != b for a, b in zip(before, pictures(), strict=True))
 
 
-@long
 def test_another_board_has_other_cards(shown):
     shown.sidebar.machine.names.value = "table_300"
     assert "GiB in all" in shown.sidebar.machine.contents.value

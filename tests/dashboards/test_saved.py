@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.dashboards import _elements as elements
 from workbench.dashboards import check_name
 from workbench.dashboards._opened_points import setting_of

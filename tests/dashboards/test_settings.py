@@ -8,13 +8,13 @@ import json
 import pytest
 
 import workbench as wb
-from tests.depth import long, thinned
+from tests.slow import thinned
 from workbench.dashboards._settings import History, as_link, differences, from_link
 from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.mechanisms.mechanism import mechanism
 
-NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=long))
+NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=pytest.mark.slow))
 
 
 def sidebar(name):
@@ -91,6 +91,7 @@ def test_the_address_holds_what_was_turned_and_opens_the_same_page(shown):
     again.close()
 
 
+@pytest.mark.slow
 def test_undo_and_redo_go_through_what_was_turned(shown):
     segments = shown.sidebar.machine.levers.controls["segments"].box
     pictures = [shown.histogram.scene["words"]]

@@ -17,6 +17,8 @@ from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.served_notebook import SERVED
 from workbench.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shown():

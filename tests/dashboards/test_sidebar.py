@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.dashboards._shared_memory import OPENING
 from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
@@ -58,7 +58,11 @@ def test_everything_that_is_turned_is_in_the_sweep(sidebar):
 
 
 PAGES = ("dispatch", "malloc", "node", "pool", "translation")
-REGIMES = [f"{page} {name}" for page in PAGES for name in regimes(mechanism(page).engine.workload_kind)]
+REGIMES = [
+    pytest.param(f"{page} {name}", marks=[pytest.mark.slow] * (page == "translation"))
+    for page in PAGES
+    for name in regimes(mechanism(page).engine.workload_kind)
+]
 
 
 @pytest.mark.parametrize("regime", thinned(REGIMES, 4))

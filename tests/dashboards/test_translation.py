@@ -25,6 +25,8 @@ from workbench.machine import TranslationMachine
 from workbench.mechanisms.mechanism import mechanism
 from workbench.records.translation import OVER_TIME, SERVED_BY, events
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def record():

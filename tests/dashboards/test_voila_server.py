@@ -50,6 +50,7 @@ def test_the_wheel_carries_the_template_to_where_voila_looks():
     assert ROOT / source / "templates/offline" == TEMPLATE
 
 
+@pytest.mark.slow
 def test_voila_itself_finds_the_template(monkeypatch):
     from voila.paths import collect_template_paths
 

@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.dashboards._decision import answer_words, decision_picture, decision_words
 from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns

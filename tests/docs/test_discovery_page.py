@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.depth import long
 
 ROOT = Path(__file__).parents[2]
 SWEEP = "sweeps/where/placement_box.yaml"
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("win", [False, True])
 def test_its_sentences_are_those_of_the_command(win, tmp_path):
     page = " ".join((ROOT / "docs/pages/discovery.md").read_text().split())

@@ -29,6 +29,8 @@ from workbench.workloads.importers import importers
 from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
 from workbench.workloads.workload import Generator
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _parts_of_the_package_alone():

@@ -15,8 +15,8 @@ import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 
 import workbench as wb
-from tests.depth import compiled_only, long
 from tests.docs.test_reference import TEXTS, public_entries
+from tests.slow import compiled_only
 from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT
 from workbench.docs import _sources as sources
 from workbench.docs._build import dead_links
@@ -65,7 +65,7 @@ def outside_requests(html: Path) -> list[str]:
     return result
 
 
-@long
+@pytest.mark.slow
 def test_the_site_is_built_without_a_warning_and_has_no_dead_link(site):
     for page in ("index", "start", "engines", "choose", "mechanisms/placement", "verdict/index", "reference/index"):
         assert (site / f"{page}.html").is_file(), page
@@ -73,19 +73,19 @@ def test_the_site_is_built_without_a_warning_and_has_no_dead_link(site):
     assert dead_links(site) == []
 
 
-@long
+@pytest.mark.slow
 def test_no_page_fetches_anything_from_another_host(site):
     assert outside_requests(site) == []
 
 
-@long
+@pytest.mark.slow
 def test_every_item_of_a_specification_keeps_its_anchor(site):
     for page in sorted((site / "specification").glob("[0-9]-*.html")):
         there = set(re.findall(r'\bid="([^"]+)"', page.read_text()))
         assert set(anchors(TEXTS[int(page.name[0])])) <= there, page.name
 
 
-@long
+@pytest.mark.slow
 def test_every_public_name_is_an_anchor_of_a_built_page(site):
     """A name of a catalogue, `drain_cycles` of the engine `shared_memory`, is where a link to it leads."""
     for entry in public_entries():
@@ -93,7 +93,7 @@ def test_every_public_name_is_an_anchor_of_a_built_page(site):
         assert f'id="{anchor}"' in text_of(site / f"{page}.html"), entry
 
 
-@long
+@pytest.mark.slow
 def test_what_docstrings_mention_of_a_specification_is_a_link_to_it(site):
     """Sphinx puts the docstrings in, so that only built pages show it."""
     pages = [text_of(page).partition("<article")[2] for page in (site / "reference").rglob("*.html")]
@@ -108,7 +108,7 @@ def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-@long
+@pytest.mark.slow
 def test_the_reference_has_few_pages_and_none_of_a_few_words(site):
     """A page a measure, a lever, a policy were 1,300 pages, most of them of under a hundred words."""
     bodies = {
@@ -211,7 +211,7 @@ def test_a_copy_is_of_one_notebook_and_of_the_engines_that_it_names(tmp_path, mo
     assert len({first, second, executed_copy(notebook)}) == 3
 
 
-@long
+@pytest.mark.slow
 def test_a_notebook_with_a_cell_that_fails_is_one_sentence(tmp_path):
     (tmp_path / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[new_code_cell("1 / 0")])))
     with pytest.raises(WorkbenchError, match=r"a\.ipynb: a cell fails: ZeroDivisionError: division by zero"):

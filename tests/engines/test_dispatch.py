@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.depth import LONG, deeper, long, thinned
 from tests.engines.dispatch_cases import Case, Row, assert_same, plain
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
 from tests.engines.dispatch_strategies import MIXES, MORE, cases, combinations, in_queue_order
 from tests.engines.dispatch_users import USERS, BusyLately
+from tests.slow import LONG, examples, thinned
 from workbench.compiled import INTERPRETED
 from workbench.engines.dispatch import Dispatch, prepare
 from workbench.errors import PolicyError
@@ -30,7 +30,8 @@ MOVES_LIVE_RANGES = "compaction"
 """The one registered placement that a dispatcher refuses."""
 
 
-@deeper(8, 300)
+@pytest.mark.slow
+@examples(8, 300)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     record = assert_same(case)
@@ -38,7 +39,8 @@ def test_equals_the_slow_twin(case: Case) -> None:
         assert_lawful(case, record)
 
 
-@deeper(20, 1000)
+@pytest.mark.slow
+@examples(20, 1000)
 @given(combinations())
 def test_combinations_equal_the_slow_twin(case: Case) -> None:
     record = assert_same(case)
@@ -46,7 +48,8 @@ def test_combinations_equal_the_slow_twin(case: Case) -> None:
         assert_lawful(case, record)
 
 
-@deeper(30, 1000)
+@pytest.mark.slow
+@examples(30, 1000)
 @given(combinations())
 def test_skipping_changes_nothing(case: Case) -> None:
     """What no cycle and no round skips records the same, and waits for ever where that does."""
@@ -137,7 +140,8 @@ def test_every_registered_policy_is_listed() -> None:
         assert registered - listed <= {MOVES_LIVE_RANGES}
 
 
-@pytest.mark.parametrize("slot", [*(pytest.param(slot, marks=long) for slot in USERS), "all of them"])
+@pytest.mark.slow
+@pytest.mark.parametrize("slot", [*(pytest.param(slot, marks=pytest.mark.slow) for slot in USERS), "all of them"])
 def test_policies_of_a_user(slot: str) -> None:
     chosen = {slot: USERS[slot]} if slot in USERS else {**USERS, "probe": EVERY["probe"][0]}
     case = crowded(len(slot), policies=chosen)
@@ -148,6 +152,7 @@ def test_policies_of_a_user(slot: str) -> None:
     assert_lawful(case, record)
 
 
+@pytest.mark.slow
 def test_a_score_without_history_is_told_nothing_of_the_past() -> None:
     """Although the term before it has a history, of which it would think the opposite."""
     alone, both = LeastRecentEnergy(nx=16), (LeastRecentEnergy(nx=16), BusyLately())
@@ -223,11 +228,10 @@ class DrawsUnsaid(Placement):
         return False
 
 
-FULL = [*PLACEMENTS, *ROUND["placement"], DrawsUnsaid()]
+FULL = [*PLACEMENTS, *ROUND["placement"], pytest.param(DrawsUnsaid(), marks=pytest.mark.slow)]
 SEEDS = 12 if LONG else 1 if INTERPRETED else 4
 
 
-@pytest.mark.deeper
 @pytest.mark.parametrize("per_wave", [True, False], ids=["per_wave", "a_group"])
 @pytest.mark.parametrize("placement", thinned(FULL, 14), ids=lambda placement: placement.short())
 def test_placements_on_full_modules(placement: Any, per_wave: bool) -> None:
@@ -243,8 +247,8 @@ ASKED_AGAIN = [RandomFit(), NextFit(), DrawsUnsaid()]
 
 
 @pytest.mark.parametrize("placement", ASKED_AGAIN, ids=lambda placement: placement.name)
-@pytest.mark.parametrize("round_cycles", [pytest.param(1, marks=long), 3])
-@pytest.mark.parametrize("taken", [pytest.param(0, marks=long), 2], ids=["one module", "the last of three"])
+@pytest.mark.parametrize("round_cycles", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("taken", [pytest.param(0, marks=pytest.mark.slow), 2], ids=["one module", "the last of three"])
 def test_who_draws_or_remembers_is_asked_again(placement: Any, taken: int, round_cycles: int) -> None:
     """Two waves of 3 blocks on one unit of 6: of the four first draws only two leave room for the second wave."""
     row = Row(waves=2, need={"vgpr": 3}, duration=9)

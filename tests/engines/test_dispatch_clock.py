@@ -5,12 +5,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
-
-from tests.depth import LONG
 from tests.engines.dispatch_cases import Case, Row, plain
 from tests.engines.dispatch_strategies import in_queue_order
 from tests.oracles.dispatch_clock import Clock, Levers
+from tests.slow import LONG
 from workbench.compiled import INTERPRETED
 from workbench.policies.dispatch import (
     FirstModule,
@@ -123,7 +121,6 @@ def in_words(levers: Levers, probe: int, rounds: int) -> dict[str, Any]:
     return {**shape, "policies": policies, "options": options}
 
 
-@pytest.mark.deeper
 def test_saturated_combinations_equal_a_clock_that_looks_at_every_cycle() -> None:
     """Windows of 1 to 20 cycles, rounds of 1 to 7 and three times as long, splits of few instructions."""
     split = blocked = 0

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.depth import seeds
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_policies import WARM
 from tests.engines.dispatch_stepping import Asked, Request, advance, assert_same_record, finished, part_of, take_next
 from tests.engines.stepping import REFUSED, ask, next_event
 from tests.engines.test_dispatch import crowded
+from tests.slow import seeds
 from workbench.engines.dispatch.part import FULL
 from workbench.engines.kit.order import RANK
 from workbench.machine.power import ClassPower, RcHeat

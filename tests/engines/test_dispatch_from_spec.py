@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.depth import seeds
 from tests.engines.dispatch_cases import Case, Row, plain
 from tests.engines.dispatch_strategies import in_queue_order
 from tests.oracles import dispatch_from_spec
@@ -27,6 +26,7 @@ from tests.oracles.dispatch_from_spec import (
     spread,
     turned,
 )
+from tests.slow import seeds
 from workbench.policies.dispatch import (
     FirstModule,
     LeastRecentEnergy,
@@ -277,6 +277,7 @@ def units_totals(kind: str, groups: tuple[int, ...]) -> list[int]:
     return totals
 
 
+@pytest.mark.bounds
 @pytest.mark.parametrize("seed", seeds(3, 60))
 def test_saturated_configurations_equal_the_oracle(seed: int) -> None:
     """Compare group, start, end, module and waves a unit of every dispatch; each seed has some configurations.

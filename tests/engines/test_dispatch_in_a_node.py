@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.depth import compiled_only, long, seeds, thinned
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_in_a_node import Played, Twin, drawn_plan
 from tests.engines.dispatch_policies import EVERY
@@ -26,6 +25,7 @@ from tests.engines.dispatch_stepping import (
 )
 from tests.engines.stepping import REFUSED, ask, next_event
 from tests.engines.test_dispatch import crowded
+from tests.slow import compiled_only, thinned
 from workbench.compiled.memory_access import call, entry_of
 from workbench.engines.dispatch import part as routines
 from workbench.engines.dispatch.channels import CANCELLED, CYCLE, DISPATCH, ENDED, GRANTED, KIND, TICKET
@@ -36,8 +36,9 @@ from workbench.structures.timetable import NEVER
 CHOICES = ("first_module", "balanced", "least_energy", "affinity")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("seed", seeds(2, 35))
+@pytest.mark.parametrize("seed", range(37))
 def test_it_says_what_the_twin_says(seed: int, choice: str) -> None:
     plan = drawn_plan(seed, choice)
     assert Played(plan, alone=not seed % 2, live=bool(seed // 2 % 2)).run() == Twin(plan).run()
@@ -247,7 +248,7 @@ def test_numbers_of_dispatches_are_used_again() -> None:
     assert max(one.dispatch for one in told) < 8
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 def test_a_calendar_calls_all_of_it_by_address() -> None:
     part = part_of(Case([Row(need={"shared": 16})] * 3, policies={"choice": LeastRecentEnergy()}), entries=4096)

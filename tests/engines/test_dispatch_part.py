@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.depth import deeper, long_where_compiled, thinned
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_policies import EVERY, ROUND, WARM
 from tests.engines.dispatch_stepping import (
@@ -34,6 +33,7 @@ from tests.engines.dispatch_users import USERS
 from tests.engines.stepping import REFUSED, ask, next_event
 from tests.engines.test_dispatch import crowded
 from tests.engines.test_dispatch_refusals import WRONG, Nobody
+from tests.slow import examples, thinned
 from workbench.engines.kit.order import RANK, moment
 from workbench.errors import PolicyError
 from workbench.machine.power import ClassPower, RcHeat
@@ -102,13 +102,14 @@ def test_temperatures_that_a_choice_reads() -> None:
     assert_the_same(crowded(4, policies={"choice": WARM}, options=HEATED))
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_policies_of_a_user() -> None:
     case = crowded(5, policies={**USERS, "probe": EVERY["probe"][0]})
     assert_the_same(dataclasses.replace(case, rows=case.rows[:10]))
 
 
-@deeper(6, 150)
+@pytest.mark.slow
+@examples(6, 150)
 @given(cases())
 def test_any_dispatcher(case: Case) -> None:
     if case.twin() is not None:
@@ -225,7 +226,7 @@ def calls(part: Asked, *names: str) -> list[Callable[..., int]]:
     return [partial(part.called, name) for name in names]
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_routines_that_a_compiled_calendar_calls_by_address() -> None:
     case = crowded(8)
     record = case.engine()

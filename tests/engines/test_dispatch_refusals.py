@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only
 from tests.engines.dispatch_cases import Case, Fixed, Row
 from tests.engines.dispatch_users import (
     EverySeventh,
@@ -18,6 +17,7 @@ from tests.engines.dispatch_users import (
     OneShort,
     Thirds,
 )
+from tests.slow import compiled_only
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError, PolicyError
 from workbench.machine.machine import Resource

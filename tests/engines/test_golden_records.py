@@ -6,14 +6,13 @@ import copy
 
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED
 from tests.golden import records
 from tests.golden.records import Compared, compared, digest_of_run, golden_of, read_golden, renewed
 from tests.golden.setups import SETUPS
 from workbench.engines.shared_memory import SharedMemory
 from workbench.mechanisms.mechanism import mechanism, mechanisms
 
-EACH = [pytest.param(engine, marks=LONG_WHERE_COMPILED) if engine == "node" else engine for engine in SETUPS]
+EACH = [pytest.param(engine, marks=pytest.mark.node) if engine == "node" else engine for engine in SETUPS]
 """`make test` compiles no node."""
 SMALL = {"workload": {"regime": "large_uniform", "count": 20}}
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.malloc_cases import batch, cases, simulate
 from tests.oracles import malloc as slow
+from tests.slow import examples
 from workbench.engines.malloc import prepare
 from workbench.policies.malloc import PerThread, TrylockBackoff, TrylockSpin, WarpAggregated
 from workbench.records.malloc import address, events
 
 
-@deeper(40, 800)
+@pytest.mark.bounds
+@examples(40, 800)
 @given(cases())
 def test_equals_the_slow_twin(case):
     expected = slow.run(case.rows, **case.twin)
@@ -44,7 +46,7 @@ def test_equals_the_slow_twin(case):
     assert [tuple(line) for line in record.refusals.tolist()] == expected.refused
 
 
-@deeper(30, 600)
+@examples(30, 600)
 @given(
     cases(),
     st.none()

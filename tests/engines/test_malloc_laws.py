@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.malloc_cases import batch, setup, simulate
 from tests.junk import refusal
+from tests.slow import examples
 from workbench.engines.malloc import Malloc
 from workbench.machine import Machine
 from workbench.metrics.malloc import measure
@@ -32,7 +32,7 @@ from workbench.workloads.malloc_calls import RandomMallocs
 sizes = st.lists(st.integers(0, 300), min_size=1, max_size=90)
 
 
-@deeper(40, 200)
+@examples(40, 200)
 @given(sizes, st.integers(1, 40), st.sampled_from([1, 4, 16]))
 def test_pieces_are_apart_and_inside_with_the_exclusive_rule(asked, warp, align):
     """Spec 2, R20, H2.6."""
@@ -40,7 +40,7 @@ def test_pieces_are_apart_and_inside_with_the_exclusive_rule(asked, warp, align)
     assert (measures["overlap_bytes"], measures["out_of_bounds_bytes"]) == (0, 0)
 
 
-@deeper(40, 200)
+@examples(40, 200)
 @given(st.lists(st.integers(1, 300), min_size=2, max_size=90).filter(lambda asked: len(set(asked)) > 1))
 def test_the_written_rule_breaks_wherever_sizes_differ(asked):
     serve = WarpAggregated(warp_size=len(asked), min_alloc=1, align=1, prefix="as_written")
@@ -48,7 +48,7 @@ def test_the_written_rule_breaks_wherever_sizes_differ(asked):
     assert measures["overlap_bytes"] + measures["out_of_bounds_bytes"] > 0
 
 
-@deeper(25, 200)
+@examples(25, 200)
 @given(st.lists(st.booleans(), min_size=1, max_size=200), st.integers(1, 40))
 def test_locks_are_taken_once_for_each_warp_with_an_active_lane(active, warp):
     """Spec 2, R15."""

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.malloc_cases import Fixed, cases, setup
 from tests.engines.stepping import REFUSED, Stepped, advance, ask, next_event
 from tests.junk import refusal
+from tests.slow import examples
 from workbench.engines.kit import RANK
 from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc, part
@@ -149,7 +149,8 @@ def assert_as_the_engine(case: Setup, seed: int) -> None:
         assert next_event(state) == (NEVER, 0)
 
 
-@deeper(60, 600)
+@pytest.mark.slow
+@examples(60, 600)
 @given(cases(), st.integers(0, 1 << 20))
 def test_a_part_that_is_asked_call_by_call_does_as_a_whole_run(case, seed):
     assert_as_the_engine(setup(case.rows, **case.policies, **case.options), seed)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.pool_cases import Case, assert_access_times, assert_same, crowd, line
 from tests.oracles import pool_memory
+from tests.slow import examples
 from workbench.engines.pool import Pool
 from workbench.engines.pool.loop import simulate
 from workbench.machine import Board, Card, Link
@@ -223,12 +223,14 @@ def cases(draw: Any) -> Case:
     return Case(rows, scaled(RING, factor), policies, options, seed=chance.randrange(1 << 20))
 
 
-@deeper(13, 200)
+@pytest.mark.bounds
+@examples(13, 200)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     assert_lawful(assert_same(case))
 
 
+@pytest.mark.slow
 def test_the_same_bits_every_time_and_with_every_index_checked() -> None:
     case = Case(crowd(5, 3, 120, 110), RING, {"target": TwoChoices(), "idle_release": Largest(limit_bytes_a_card=50)})
     one, other = case.simulate(), Pool().simulate(case.setup(), case.seed, checked=True)

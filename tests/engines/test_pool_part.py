@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from tests.depth import deeper, thinned
 from tests.engines.pool_cases import Case, crowd, line
 from tests.engines.pool_stepping import Answer, Asked, Move, Piece, Request, append, finished, moved, record_of
 from tests.engines.stepping import REFUSED, advance, ask, next_event
 from tests.engines.test_pool import EACH, LARGE, MIB, RING, cases, scaled
 from tests.engines.test_pool_vectors import Ghost
 from tests.engines.test_pool_waiting import WAIT, crowded
+from tests.slow import examples, thinned
 from workbench.compiled import INTERPRETED
 from workbench.engines.kit import RANK
 from workbench.engines.pool import Pool
@@ -108,12 +108,14 @@ def assert_as_the_engine(case: Case, seed: int) -> None:
     assert [(it.left, it.to, it.time) for it in moves] == [(it[2], it[3], it[7]) for it in expected.moves.tolist()]
 
 
-@deeper(12, 400)
+@pytest.mark.slow
+@examples(12, 400)
 @given(cases(), st.integers(0, 1 << 20))
 def test_a_part_that_is_asked_one_by_one_does_as_a_whole_run(case, seed):
     assert_as_the_engine(case, seed)
 
 
+@pytest.mark.slow
 @settings(max_examples=10 if INTERPRETED else 40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(crowded(), st.integers(0, 1 << 20))
 def test_also_where_requests_wait(case, seed):

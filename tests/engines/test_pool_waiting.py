@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.pool_cases import Case, Row, assert_same, line
 from tests.engines.test_pool import EVERY, LARGE, assert_lawful
 from tests.engines.test_pool_vectors import Ghost
 from tests.oracles.pool_waiting import WaitingService
+from tests.slow import examples
 from workbench.engines.pool import Pool
 from workbench.errors import InputError, PolicyError
 from workbench.machine import Board, Card
@@ -238,7 +238,7 @@ def crowded(draw: Any) -> Case:
     return Case(rows, line(100, 120), policies, options, seed=chance.randrange(1 << 20))
 
 
-@deeper(26, 1000)
+@examples(26, 1000)
 @given(crowded())
 def test_skipping_changes_nothing(case: Case) -> None:
     """Who waits may be tried after every request, whatever came of it. A fit that leaves a block alone which is too
@@ -249,7 +249,7 @@ def test_skipping_changes_nothing(case: Case) -> None:
         assert_same(case)
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(crowded())
 def test_equals_the_slow_twin(case: Case) -> None:
     record = assert_same(case)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles import shared_memory as slow
+from tests.slow import examples
 from workbench.engines import shared_memory
 from workbench.engines.kit.engine import Setup
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
@@ -65,7 +65,8 @@ def test_trace_t1(placement, grant, base, end):
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 
 
-@deeper(25, 1000)
+@pytest.mark.bounds
+@examples(25, 1000)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),
@@ -98,7 +99,7 @@ def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first,
     assert record.attempts == expected.attempts
 
 
-@deeper(30, 600)
+@examples(30, 600)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),

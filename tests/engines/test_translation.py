@@ -42,6 +42,7 @@ def test_where_a_trace_is_cut_says_nothing(every, issue, monkeypatch):
     assert same(whole, simulate(drawn_rows(every), MACHINE, cores_issue=issue))
 
 
+@pytest.mark.slow
 def test_the_cases_under_load_know_every_policy():
     known = {question: {name for name, cls in policies(question).items() if cls.built_in} for question in SLOTS}
     met = {question: set[str]() for question in SLOTS}

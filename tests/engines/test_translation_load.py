@@ -14,7 +14,6 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.depth import seeds
 from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import (
     EARLIER,
@@ -24,6 +23,7 @@ from tests.engines.translation_load_cases import (
     drawn_with_unmappings,
     drawn_with_walks,
 )
+from tests.slow import seeds
 from workbench.engines.translation import Translation, prepare
 from workbench.policies.translation import (
     LRU,
@@ -48,7 +48,8 @@ SIZE = 20
 """Cases of one test: a sixth of a second each."""
 
 
-@pytest.mark.parametrize("part", seeds(2, 158))
+@pytest.mark.bounds
+@pytest.mark.parametrize("part", seeds(1, 159))
 def test_the_engine_and_its_event_driven_twin_agree(part: int) -> None:
     for seed in range(SIZE * part, SIZE * (part + 1)):
         result = differences(drawn(seed))

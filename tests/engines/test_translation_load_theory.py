@@ -7,9 +7,10 @@ import heapq
 import numpy as np
 import pytest
 
-from tests.depth import long
 from tests.engines.translation_load_cases import Case, drawn
 from tests.oracles.translation_load import Load, Row
+
+pytestmark = pytest.mark.slow
 
 WALK = 50
 """Cycles of a walk where walks are all that takes time."""
@@ -54,7 +55,7 @@ def kiefer_wolfowitz(arrivals: list[int], servers: int) -> list[int]:
     return waits
 
 
-@pytest.mark.parametrize("load", [0.3, *(pytest.param(load, marks=long) for load in (0.8, 0.97, 1.2))])
+@pytest.mark.parametrize("load", [0.3, *(pytest.param(load, marks=pytest.mark.slow) for load in (0.8, 0.97, 1.2))])
 def test_one_walker_is_the_queue_m_d_1(load: float) -> None:
     arrivals = _arrivals(load, 3000, seed=int(100 * load))
     twin, waits = _walks_alone(arrivals, 1), lindley(arrivals)
@@ -63,7 +64,7 @@ def test_one_walker_is_the_queue_m_d_1(load: float) -> None:
     assert twin.walkers.queue_cycles == sum(waits)
 
 
-MANY = [pytest.param(walkers, load, marks=long) for walkers, load in ((3, 2.5), (8, 7.8))]
+MANY = [pytest.param(walkers, load, marks=pytest.mark.slow) for walkers, load in ((3, 2.5), (8, 7.8))]
 
 
 @pytest.mark.parametrize(("walkers", "load"), [(2, 1.9), *MANY])

@@ -8,8 +8,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only, long
 from tests.engines.translation_cases import simulate
+from tests.slow import compiled_only
 from workbench.engines.translation import trace
 from workbench.levers import lever
 from workbench.records.translation import accesses
@@ -40,7 +40,7 @@ def peak_bytes(blocks: int, policy: dict[str, str]) -> int:
         tracemalloc.stop()
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("policy", [{"locate": "no_directory"}, {"locate": "directory"}])
 def test_a_long_trace_takes_no_more_memory_than_a_short_one(policy, monkeypatch):

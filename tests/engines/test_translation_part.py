@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, compiled_only, seeds
 from tests.engines.stepping import REFUSED, advance, ask, next_event
 from tests.engines.translation_load_cases import Case, Row, drawn, drawn_with_walks
 from tests.engines.translation_node_cases import PartRun, TwinRun
@@ -27,6 +26,7 @@ from tests.engines.translation_stepping import (
     finished,
     record_of,
 )
+from tests.slow import compiled_only, seeds
 from workbench.compiled import INTERPRETED
 from workbench.compiled.memory_access import call, entry_of
 from workbench.engines.kit import RANK
@@ -41,7 +41,7 @@ from workbench.policies.translation.fill import Fill
 from workbench.records.translation import ACCESS
 from workbench.structures.timetable import NEVER
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 LOGGED = 1 << 16
 
 

@@ -86,6 +86,7 @@ def test_policies_that_do_not_fit_the_machine(policy, sentence):
         simulate([], SMALL, policy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "sentence"),
     [

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.depth import seeds
 from tests.engines.test_translation_load import SIZE, quick, same
 from tests.engines.translation_load_cases import Case, differences, drawn_with_unmappings
 from tests.oracles.translation_load import FILL, Row
+from tests.slow import seeds
 from workbench.engines.translation.options import Software
 from workbench.policies.translation import Directory, Oracle
 from workbench.records.translation import TranslationRecord
@@ -123,6 +123,7 @@ def test_a_walk_that_has_ended_is_joined_by_nobody() -> None:
     assert record.walks_joined == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", seeds(1, 78))
 def test_the_engine_and_its_twin_agree_where_unmappings_follow_misses(part: int) -> None:
     for seed in range(SIZE * part, SIZE * (part + 1)):
@@ -130,6 +131,7 @@ def test_the_engine_and_its_twin_agree_where_unmappings_follow_misses(part: int)
         assert not result, (seed, sorted(result))
 
 
+@pytest.mark.slow
 def test_in_most_of_these_cases_misses_come_to_the_walkers_when_their_page_is_unmapped_already() -> None:
     late = sum(drawn_with_unmappings(seed).twin().walkers.opened_late > 0 for seed in range(SIZE))
     assert late > SIZE // 2

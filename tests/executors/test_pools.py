@@ -18,7 +18,6 @@ import pytest
 
 import workbench as wb
 from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
-from tests.depth import long
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
 from workbench.executors import cluster as connect
@@ -33,6 +32,8 @@ from workbench.runs.crashes import Death
 from workbench.runs.origin import origin
 from workbench.runs.row import Row
 from workbench.runs.worker import Done
+
+pytestmark = pytest.mark.slow
 
 SEVERAL = {**SWEEP, "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "seeds": 20}
 DIED = "the worker process ended with status 9 during this run."
@@ -58,9 +59,9 @@ def failures(rows: dict[int, Row]) -> dict[int, str]:
     "options",
     [
         {"workers": 0},
-        pytest.param({"workers": 2, "executor": "threads"}, marks=long),
+        pytest.param({"workers": 2, "executor": "threads"}, marks=pytest.mark.slow),
         {"workers": 2, "executor": "processes"},
-        pytest.param({"executor": "local:2"}, marks=long),
+        pytest.param({"executor": "local:2"}, marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -68,7 +69,6 @@ def test_the_table_is_the_same_whoever_does_the_runs(options):
     assert wb.run(SEVERAL, **options).table.equals(wb.run(SEVERAL, workers=1).table)
 
 
-@long
 def test_a_worker_of_a_cluster_that_dies_or_hangs_costs_one_run_each_and_the_right_one():
     rows = outcome(faulty_plan(12, kills=3, hangs=8), executor="local:2", limit_seconds=2)
     assert failures(rows) == {3: DIED, 8: "the run did not end within 2 s."}
@@ -82,7 +82,6 @@ def test_a_run_that_hangs_in_this_process_costs_itself(options):
     assert len(rows) == 12
 
 
-@long
 def test_a_run_that_hangs_does_not_keep_the_process_alive():
     script = (
         "from tests.executors.test_pools import *\n"
@@ -222,7 +221,12 @@ class Assassin(Silent):
 
 
 @pytest.mark.parametrize(
-    "how", [pytest.param({"workers": 2}, marks=long), pytest.param({"executor": "local:2"}, marks=long)], ids=str
+    "how",
+    [
+        pytest.param({"workers": 2}, marks=pytest.mark.slow),
+        pytest.param({"executor": "local:2"}, marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_workers_that_somebody_else_kills_cost_nothing(how):
     sleepy = faulty_plan(60, sleeps_ms=20)
@@ -265,8 +269,9 @@ outcome(faulty_plan(8, hangs=2), limit_seconds=500, progress=Told(), **json.load
 """
 
 
-@long
-@pytest.mark.parametrize("how", [{"workers": 2}, pytest.param({"executor": "local:2"}, marks=long)], ids=str)
+@pytest.mark.parametrize(
+    "how", [{"workers": 2}, pytest.param({"executor": "local:2"}, marks=pytest.mark.slow)], ids=str
+)
 def test_no_worker_outlives_a_driver_that_is_killed(how):
     command = [sys.executable, "-c", ORPHANS, json.dumps(how)]
     driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -371,7 +376,6 @@ def test_a_worker_without_the_workbench_is_named():
     )
 
 
-@long
 def test_a_cluster_that_goes_away_is_one_sentence():
     from distributed import LocalCluster
 
@@ -406,6 +410,5 @@ def test_a_limit_must_be_positive():
         wb.run(SEVERAL, limit_seconds=0)
 
 
-@long
 def test_a_pool_that_is_asked_for_by_name():
     assert pool_of("threads", 3).width == 3

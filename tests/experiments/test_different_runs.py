@@ -20,7 +20,10 @@ def sweep(workload, seeds=5, **more):
         sweep(CONSTANT),
         {"engine": "malloc", "workload": {"synthetic": "random_mallocs", "threads": 64, "size": 4}, "seeds": 5},
         *(
-            {"engine": "translation", "workload": {"regime": regime}, "machine": "patent_translation", "seeds": 5}
+            pytest.param(
+                {"engine": "translation", "workload": {"regime": regime}, "machine": "patent_translation", "seeds": 5},
+                marks=pytest.mark.slow,
+            )
             for regime in ("gemm_tiles", "stencil_rows", "streaming_arrays")
         ),
     ],

@@ -80,6 +80,7 @@ def test_an_id_is_the_digest_that_stores_have_held_since_they_began():
     assert point_id(identity, 3) == blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+@pytest.mark.slow
 def test_a_plan_puts_each_shared_part_into_words_once_and_reads_its_baseline_once(monkeypatch):
     """What 100,000 points in 5 s rest on, counted and not timed."""
     written, read = [], []

@@ -14,7 +14,7 @@ import pytest
 from numpy.linalg import lapack_lite
 
 import workbench as wb
-from tests.depth import LONG
+from tests.slow import LONG
 from workbench.errors import InputError
 from workbench.experiments import checked_rows, reproducibility
 from workbench.experiments.store import Store
@@ -170,6 +170,7 @@ def verdicts(folder):
         store.close()
 
 
+@pytest.mark.slow
 def test_code_that_gives_the_same_elsewhere_is_checked_and_all_other_is_withdrawn_with_the_reason(folder):
     results, rows, heard = swept([*AGREED, *DIFFERS], folder)
     assert {name: {row.status for row in rows[name]} for name in rows} == {
@@ -210,6 +211,7 @@ READ = {
 READS_NO_CONTENT = ("Declared", "OfLibrary", "OfMachineCode")
 
 
+@pytest.mark.slow
 def test_rows_of_code_that_reads_files_folders_or_variables_follow_what_it_reads_and_no_others(folder, monkeypatch):
     """Of files contents, sizes and what is declared to be read; whether one is there, and where a link leads."""
     with (folder / "mine.py").open("a") as file:
@@ -292,6 +294,7 @@ def tampered(folder, rows):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point_and_the_next_run_does_it_anew(folder):
     _, rows, _ = swept(["Plain", "Logs"], folder)
     true = [row.measures for row in rows["Plain"]]
@@ -304,6 +307,7 @@ def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point
     assert [row.measures for row in swept(["Plain", "Logs"], folder, repeat=False)[1]["Plain"]] == true
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [0, 1])
 def test_a_contradiction_costs_its_point_alone_and_one_run_of_each_other_point_of_the_code_is_repeated(folder, others):
     """By turns the kept row that is repeated is another, so that the tampered point comes up within some runs."""
@@ -331,6 +335,7 @@ def test_a_contradiction_costs_its_point_alone_and_one_run_of_each_other_point_o
     assert checked.repeated >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [(), ("Draws",)])
 def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder, monkeypatch, kept):
     """Kept rows of other code are repeated all the same."""
@@ -355,6 +360,7 @@ def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("odd", "why"),
     [
@@ -377,6 +383,7 @@ class Lowest(Placement):
 """
 
 
+@pytest.mark.slow
 def test_a_trace_that_is_named_from_the_working_folder_is_read_wherever_a_run_is_repeated(folder):
     with (folder / "mine.py").open("a") as file:
         file.write(ON_A_TRACE)
@@ -391,6 +398,7 @@ def test_a_trace_that_is_named_from_the_working_folder_is_read_wherever_a_run_is
     assert (results.failures, results.checked.checked) == ([], 1)
 
 
+@pytest.mark.slow
 def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeated(folder):
     results, _, _ = swept(["Plain"], folder, repeat=False)
     assert results.checked == checked_rows.Checked(SEEDS, 0, ("plain: not repeated yet",))
@@ -427,6 +435,7 @@ def altered(record):
 """
 
 
+@pytest.mark.slow
 def test_a_measure_that_another_process_has_otherwise_leaves_rows_provisional(folder):
     (folder / "mine.py").write_text(HEAD + WORKLOAD.format(name="Plain", aim="3", more="") + ALTERED)
     results, rows, heard = swept(["Plain"], folder, measures=["drain_cycles", "mine.py:altered"])
@@ -480,6 +489,7 @@ def later(folder, policies, counts=(50,), measures=("drain_cycles",), seeds=10):
     return [{row.status for row in rows if row.point == point.id} for point in results.points], results.checked
 
 
+@pytest.mark.slow
 def test_one_run_of_every_new_point_is_repeated_so_that_an_odd_lever_workload_or_seed_shows(folder):
     turns = [{"mine.py:Turned": {"turn": turn}} for turn in range(5)]
     statuses, checked = later(folder, turns[:2] + turns[3:], measures=(own := ["drain_cycles", "mine.py:of_length"]))
@@ -491,6 +501,7 @@ def test_one_run_of_every_new_point_is_repeated_so_that_an_odd_lever_workload_or
     assert statuses == [{"withdrawn"}] * 5
 
 
+@pytest.mark.slow
 def test_what_a_run_leaves_to_the_next_one_shows_as_repeated_runs_have_another_order(folder, monkeypatch):
     monkeypatch.delenv("REPEATED_COUNT", raising=False)
     statuses, _ = later(folder, ["mine.py:Counts"], seeds=2)
@@ -533,7 +544,7 @@ HONEST_AIMS = {
 }
 
 
-@pytest.mark.deeper
+@pytest.mark.slow
 def test_what_researchers_write_is_checked(folder):
     texts = [WORKLOAD.format(name=name, aim=aim, more="") for name, aim in HONEST_AIMS.items()]
     (folder / "mine.py").write_text(HEAD + HONEST + "".join(texts))

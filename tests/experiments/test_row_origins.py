@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from tests.depth import deeper
 from tests.experiments.stores import rows_of
+from tests.slow import examples
 from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments import origins as row_origins
@@ -103,7 +103,7 @@ def test_rows_outlive_the_damaged_entry_of_their_origin(tmp_path):
     assert result == {0: origin_of(0), 1: "", 2: origin_of(0), 3: ""}
 
 
-@deeper(10, 150)
+@examples(10, 150)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 8)), max_size=40))
 def test_whoever_wrote_last_is_the_origin(tmp_path_factory, drivers):
     """Several drivers keep rows in turn: the first done row of a run stays."""
@@ -142,6 +142,7 @@ def test_an_older_version_finds_a_newer_store_whole(tmp_path):
     assert {len(line) for line in lines} == {3}
 
 
+@pytest.mark.slow
 def test_running_what_is_kept_leaves_provenance_as_it_is(tmp_path, monkeypatch):
     wb.run(SWEEP, tmp_path)
     before = (tmp_path / PROVENANCE).read_bytes()
@@ -181,7 +182,7 @@ def test_commands_say_that_rows_of_several_origins_meet(tmp_path, capsys, monkey
     assert out.splitlines()[-1].endswith("; 2 of sources edited")
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("workers", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_every_row_names_the_process_that_computed_it(tmp_path, workers):
     results = wb.run(SWEEP, tmp_path, workers=workers)
     (origin,) = results.origins

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.experiments.stores import edited, rows_of
 from tests.waiting import wait_until
 from workbench.errors import StoreError, WorkbenchError
@@ -99,6 +98,7 @@ class SaysNothing(Placement):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "sentence"),
     [
@@ -133,6 +133,7 @@ class Faulty(RandomWorkgroups):
         return super().workgroups(machine, streams)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_or_hangs_costs_one_run_each_and_the_right_one(monkeypatch):
     monkeypatch.setenv("WORKBENCH_TEST_DRIVER", str(os.getpid()))
     plan = make_plan(read_sweep({**SWEEP, "policy": {"placement": "first_fit"}, "seeds": 12}))
@@ -171,7 +172,7 @@ wb.run(sys.argv[1], sys.argv[2], workers=1)
 """
 
 
-@long
+@pytest.mark.slow
 def test_killing_the_driver_loses_no_row_and_repeats_none(tmp_path):
     sweep = tmp_path / "long.yaml"
     sweep.write_text(
@@ -223,7 +224,7 @@ def test_a_folder_without_results_is_no_results_folder(tmp_path):
         wb.open_results(tmp_path)
 
 
-@long
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
     script = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

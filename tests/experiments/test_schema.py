@@ -29,6 +29,7 @@ def changed(path: str, value: object) -> dict:
     return message
 
 
+@pytest.mark.slow
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(sweep_validator().schema)
 

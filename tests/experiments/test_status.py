@@ -12,7 +12,6 @@ from contextlib import suppress
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.experiments.test_store import row
 from tests.waiting import wait_until
 from workbench.cli.main import main
@@ -58,7 +57,7 @@ wb.run(sys.argv[1], sys.argv[2], workers=1)
 """
 
 
-@long
+@pytest.mark.slow
 def test_of_a_driver_that_runs_and_is_then_killed(tmp_path, capsys):
     (tmp_path / "long.yaml").write_text(
         "engine: shared_memory\nworkload: {regime: large_uniform, count: 20000}\nseeds: 2000\n"

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import LONG, long
 from tests.experiments.stores import rows_of
+from tests.slow import LONG
 from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments.progress import status
@@ -164,7 +164,7 @@ except OSError:
 """
 
 
-@long
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_to_can_be_opened():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "r"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node import blame as plain
 from tests.oracles.node.description import Node
 from tests.oracles.node.measures import at_rank, time_of
@@ -17,12 +16,13 @@ from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, alike, setup_of
+from tests.slow import seeds
 from workbench.cli.main import main
 from workbench.engines.node.options import NodeOptions
 from workbench.errors import InputError
 from workbench.metrics.node import TIMES, measure
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 HEAP = ("malloc_lock", "malloc_service")
 """Kinds of delay that the engine makes as small as its levers go, the twin nothing of."""
@@ -54,6 +54,7 @@ def test_every_part_of_a_groups_time_can_be_removed() -> None:
     assert NodeOptions.levers["without"].choices == ("nothing", *TIMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [*seeds(2, 22), 197])
 def test_what_is_removed_beside_the_twin(seed: int) -> None:
     """A policy that looks at free slots may choose other modules where there are more of them: without `channel`.
@@ -104,6 +105,7 @@ def test_blame_of_a_heap_by_hand(part: str, ends: int) -> None:
     assert p99(Node.of(alike(values)), part) == ends
 
 
+@pytest.mark.slow
 def test_the_table_has_paired_intervals_over_the_seeds() -> None:
     """At six seeds, the fewest at which the median has an interval of 95 %."""
     found = wb.blame(SWEEP | {"seeds": 6}, parts=["walkers", "compute", "link"], workers=0)
@@ -119,6 +121,7 @@ def test_the_table_has_paired_intervals_over_the_seeds() -> None:
     assert found.table["blame"].is_monotonic_decreasing
 
 
+@pytest.mark.slow
 def test_a_sweep_of_several_points_is_blamed_point_by_point() -> None:
     varied = {**SWEEP, "options": {"touches_hold": {"vary": ["group", "none"]}}}
     table = wb.blame(varied, parts=["walkers"], measure=None, workers=0).table

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import LONG, deeper
 from tests.engines.test_shared_memory import T1, simulate
+from tests.slow import LONG, examples
 from workbench.errors import InputError
 from workbench.explain.offline_optimum import offline_optimum
 from workbench.policies.placement import BestFit, FirstFit, NearestBoundary
@@ -38,7 +38,7 @@ def by_trying_everything(jobs, segments, horizon):
 jobs = st.lists(st.tuples(st.integers(0, 1), st.integers(1, 3), st.integers(1, 2)), min_size=1, max_size=3)
 
 
-@deeper(8, 125)
+@examples(8, 125)
 @given(jobs=jobs)
 def test_equals_trying_everything(jobs):
     jobs = sorted(jobs, key=lambda job: job[0])
@@ -46,7 +46,7 @@ def test_equals_trying_everything(jobs):
     assert optimum.drain_cycles == by_trying_everything(jobs, 3, 7)
 
 
-@pytest.mark.deeper
+@pytest.mark.slow
 def test_no_rule_beats_it_and_its_schedule_is_legal():
     jobs = T1 if LONG else T1[:5]
     optimum = offline_optimum(queue_of(jobs), 16, 14)

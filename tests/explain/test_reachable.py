@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from tests.depth import thinned
 from tests.house.test_sweeps import ROOT, SWEEPS, case
 from workbench.api import planned
 from workbench.cli.main import main
@@ -40,13 +39,15 @@ def planned_family(path):
     return family_of(planned(path))
 
 
-@pytest.mark.parametrize("path", thinned([*map(case, SWEEPS)], 99))
+@pytest.mark.slow
+@pytest.mark.parametrize("path", map(case, SWEEPS))
 def test_every_shipped_sweep_can_reach_its_level(path):
     family = planned_family(path)
     assert family.reaches, family.note
 
 
-@pytest.mark.parametrize(("name", "seeds"), thinned([pytest.param(*case) for case in NAMED.items()], 5))
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "seeds"), NAMED.items())
 def test_the_six_that_could_not_have_the_seeds_they_need(name, seeds):
     family = planned_family(ROOT / "sweeps" / name)
     assert family.seeds == seeds >= family.seeds_needed

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
 from tests.needs import needs
+from tests.slow import thinned
 from workbench.circuits import circuit_of, differences
 from workbench.cli import main
 from workbench.errors import InputError
@@ -25,6 +25,7 @@ SWEEP = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", thinned(range(4), 3))
 def test_a_circuit_grants_what_the_run_granted(point):
     setup = wb.planned(SWEEP).points[point].setup
@@ -39,6 +40,7 @@ def test_a_circuit_grants_what_the_run_granted(point):
     assert next(differences(circuit_of(LastFit(), segments), [case]), None) is not None
 
 
+@pytest.mark.slow
 @needs("iverilog")
 def test_the_command_writes_a_bench_that_replays_the_run(tmp_path, capsys):
     sweep = tmp_path / "s.json"

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from tests.depth import long
 from tests.export.small import runs
 from tests.tuning.small import small
 from workbench.errors import InputError, StoreError
@@ -16,6 +15,8 @@ from workbench.export.manifest import digests
 from workbench.export.verify import verify
 from workbench.statistics.summary import summary
 from workbench.tuning import tune
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,6 @@ def test_points_and_sets_lead_to_every_run(bundle, results):
         assert {run for one in figure["runs"] for run in content["run_sets"][one]["runs"]} == behind
 
 
-@long
 def test_the_same_runs_give_the_same_bytes(bundle, results, tmp_path):
     again = results.export(tmp_path / "again")
     names = [name for name in digests(bundle) if name != "provenance.json"]

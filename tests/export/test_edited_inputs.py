@@ -69,6 +69,7 @@ def test_a_file_that_is_gone_is_refused(results, tmp_path):
         results.export(tmp_path / "paper")
 
 
+@pytest.mark.slow
 def test_an_edited_comment_is_no_edit(results, tmp_path):
     (tmp_path / "mine.py").write_text(POLICY.format("0  # from the start"))
     results.export(tmp_path / "paper")

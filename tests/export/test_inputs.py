@@ -8,7 +8,6 @@ import sys
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.export.small import runs
 from tests.tuning.small import FailsWhenWide
 from workbench.cli.main import main
@@ -101,7 +100,7 @@ def test_helpers_keep_the_names_that_they_are_imported_by(tmp_path):
         assert (tmp_path / "paper" / home / "reach.py").read_text() == f"{room} = 1\n"
 
 
-@long
+@pytest.mark.slow
 def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
     work = written(
         tmp_path / "work",
@@ -132,6 +131,7 @@ def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
     assert done.returncode == 1 and "inputs/far/away.py: is not as it was exported" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_a_bundle_cannot_bring_along_is_said(tmp_path, capsys):
     results = runs(policy={"placement": {"vary": ["first_fit", FailsWhenWide]}}, seeds=2)
     bundle = results.export(tmp_path / "paper")

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node.description import Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Both, Engine, alike, run_both, setup_of
+from tests.slow import seeds
 from workbench.export._node_events import node_events
 from workbench.export.timeline import write_timeline
 from workbench.records.node import NodeRecord
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 
 def of_phase(events: list[dict[str, Any]], phase: str) -> list[dict[str, Any]]:
@@ -109,6 +109,7 @@ def test_a_span_shows_what_lasts_in_it() -> None:
     assert [event["ts"] for event in groups] == [0.1, 0.1]
 
 
+@pytest.mark.slow
 def test_the_file_is_json_and_as_large_as_is_stated(tmp_path: Path) -> None:
     """A group with a touch and a page of its own: slices of group and walk, and the counters' values."""
     touch = {"compute": 100, "touches": [{"tensor": "a", "pattern": "slice"}]}

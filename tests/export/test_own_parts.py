@@ -9,7 +9,6 @@ import sys
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.export.small import SWEEP, runs
 from workbench.errors import InputError
 from workbench.export.manifest import read_manifest
@@ -83,7 +82,7 @@ def bundle(tmp_path, monkeypatch):
     return tmp_path / "paper"
 
 
-@long
+@pytest.mark.slow
 def test_the_bundle_alone_is_enough_in_another_process(bundle):
     assert {path.name for path in (bundle / "inputs").iterdir()} == {"mine.py", "scaled.py", "drawn.py"}
     assert (bundle / "figures" / "slack_bars.csv").is_file() and (bundle / "tables" / "slack.tex").is_file()
@@ -94,7 +93,7 @@ def test_the_bundle_alone_is_enough_in_another_process(bundle):
     assert "24 of 24 runs done again gave the same bits" in reply.stdout
 
 
-@long
+@pytest.mark.slow
 def test_an_edited_measure_is_found_in_every_run(bundle):
     (bundle / "inputs" / "scaled.py").write_text("def scaled(value):\n    return 3 * value\n")
     report = verify(bundle, sample=0, figures=False)
@@ -102,6 +101,7 @@ def test_an_edited_measure_is_found_in_every_run(bundle):
     assert report.edited == ["inputs/scaled.py"]
 
 
+@pytest.mark.slow
 def test_an_edited_figure_is_found_in_its_numbers(bundle):
     file = bundle / "inputs" / "drawn.py"
     file.write_text(file.read_text().replace("np.mean(", "np.max("))
@@ -113,6 +113,7 @@ def mean_of(record):
     return record.length.mean()
 
 
+@pytest.mark.slow
 def test_one_that_no_file_brings_along_is_named_with_its_text_and_its_numbers_are_still_computed(tmp_path):
     wb.add_measure("shared_memory", wb.measure(unit="segments", better="lower")(mean_of))
     bundle = runs(measures=["drain_cycles", "mean_of"]).export(tmp_path / "paper")
@@ -129,6 +130,7 @@ def test_one_that_no_file_brings_along_is_named_with_its_text_and_its_numbers_ar
     assert "tables/mean_of.tex" in {one.file for one in verify(bundle, sample=1).changes}
 
 
+@pytest.mark.slow
 def test_a_figure_that_no_file_brings_along_is_compared_by_digest_where_it_is_not_defined(tmp_path, monkeypatch):
     wb.add_measure("shared_memory", wb.measure(unit="segments", better="lower")(mean_of))
     exec(FIGURE.replace('"slack"', '"mean_of"'), {"__name__": "a_cell"})

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from tests.depth import long, thinned
 from tests.export.small import runs
+from tests.slow import thinned
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.export.citations import bibliography, cited, references_text
@@ -16,6 +16,8 @@ from workbench.export.venues import STYLES
 from workbench.export.verify import verify
 from workbench.export.works import works_in
 from workbench.policies.policy import policies, questions
+
+pytestmark = pytest.mark.slow
 
 POLICIES = [(q, name, of) for q in questions() for name, of in policies(q).items() if of.built_in]
 
@@ -37,7 +39,6 @@ def bundle(results, tmp_path_factory):
     return results.export(tmp_path_factory.mktemp("parts") / "paper")
 
 
-@long
 def test_repeated_it_has_the_same_bytes(results, bundle, tmp_path):
     again = results.export(tmp_path / "paper")
     assert digests(again) == digests(bundle)

@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from tests.depth import long
 from tests.export.small import runs
 from workbench.export._whole_folder import OWNED, owned
 from workbench.export.manifest import digests
@@ -75,7 +74,7 @@ def hidden(folder):
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
 
-@long
+@pytest.mark.slow
 def test_a_killed_export_is_tidied_up_and_a_live_one_left_alone(results, tmp_path):
     process = started(WHILE_WRITING, tmp_path / "paper")
     left = f".paper.{process.pid}"

@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.depth import LONG, long, thinned
 from tests.export.small import runs
+from tests.slow import LONG, thinned
 from tests.statistics.failed_runs import with_failed
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.export.manifest import digest_of
 from workbench.export.verify import verify
+
+pytestmark = pytest.mark.slow
 
 TABLES = [f"tables/{name}.tex" for name in ("drain_cycles", "mean_external_fragmentation", "low_end_share")]
 
@@ -86,7 +88,6 @@ def test_every_cell_of_every_table(bundle, name):
 
 @settings(max_examples=12 if LONG else 4, deadline=None)
 @given(st.data())
-@long
 def test_any_one_cell_is_named_by_file_row_and_column(whole, tmp_path_factory, data):
     bundle = shutil.copytree(whole, tmp_path_factory.mktemp("one") / "paper")
     name = data.draw(st.sampled_from(TABLES))
@@ -158,7 +159,6 @@ def test_every_number_of_the_manifest(bundle):
     assert len(paths) > 500
 
 
-@long
 def test_every_fact_of_the_manifest_that_no_run_gives(bundle):
     """Who computed, what else is needed, and what drew it: `provenance.json` says the same."""
     manifest = json.loads((bundle / "manifest.json").read_text())
@@ -277,7 +277,6 @@ def test_a_sweep_that_asks_for_something_else_is_found(bundle):
         assert verify(bundle, figures=False).changes, old
 
 
-@long
 def test_adaptive_seeds_stay_adaptive(tmp_path):
     until = {"until": {"measure": "drain_cycles", "half_width": "20 %", "batch": 5, "at_most": 20}}
     config = {"workload": {"regime": "small_uniform", "count": 40}, "seeds": until, "figures": ["saving_by_policy"]}

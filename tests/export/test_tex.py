@@ -6,11 +6,10 @@ import subprocess
 
 import pytest
 
-from tests.depth import long
 from tests.export.small import runs
 from tests.needs import needs
 
-pytestmark = needs("pdftotext")
+pytestmark = [needs("pdftotext"), pytest.mark.slow]
 ENGINES = pytest.mark.parametrize("engine", [pytest.param(name, marks=needs(name)) for name in ("pdflatex", "xelatex")])
 
 ODD = "a&b_50%_{größe}~#1^2 $x$ -- 配.csv"
@@ -41,12 +40,11 @@ def bundle(tmp_path_factory):
     ("style", "engine"),
     [
         pytest.param("ieee", "pdflatex", marks=needs("pdflatex")),
-        pytest.param("acm", "xelatex", marks=[needs("xelatex"), long]),
-        pytest.param("ieee", "xelatex", marks=[needs("xelatex"), long]),
-        pytest.param("acm", "pdflatex", marks=[needs("pdflatex"), long]),
+        pytest.param("acm", "xelatex", marks=[needs("xelatex"), pytest.mark.slow]),
+        pytest.param("ieee", "xelatex", marks=[needs("xelatex"), pytest.mark.slow]),
+        pytest.param("acm", "pdflatex", marks=[needs("pdflatex"), pytest.mark.slow]),
     ],
 )
-@long
 def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
     results = runs(figures=["drain_difference"])
     folder = results.export(tmp_path / "paper", style=style)
@@ -73,7 +71,6 @@ def test_odd_names_are_shown_letter_by_letter(bundle, engine):
     assert "Missing character" not in message
 
 
-@long
 @needs("pdflatex", "xelatex")  # the one writes the drawings, the other sets the page
 def test_every_macro_and_every_pgf_can_be_used(tmp_path):
     bundle = runs(figures=["drain_difference", "saving_by_policy", "pareto"]).export(tmp_path / "paper")

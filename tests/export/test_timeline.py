@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from tests.depth import deeper
 from tests.figures.stand_ins import record as of_shared_memory
 from tests.oracles.dispatch_measures import dispatches, utilisations, waits
+from tests.slow import examples
 from tests.toy_dispatch import BLOCKS, OF_UNIT, RESOURCES, toy
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.cli.main import main
@@ -37,7 +37,7 @@ def events(record, phase, name=None, **choices):
     return results if name is None else [event for event in results if event["name"] == name]
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_a_slice_for_every_dispatch_on_every_unit_that_it_uses(record):
     slices = events(record, "X")
@@ -57,7 +57,7 @@ def test_a_slice_for_every_dispatch_on_every_unit_that_it_uses(record):
         assert s["args"]["waited_cycles"] == begin - record.arrival[s["args"]["group"]] >= 0
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_slices_of_a_thread_do_not_overlap_and_every_thread_has_a_name(record):
     threads = {}
@@ -74,7 +74,7 @@ def test_slices_of_a_thread_do_not_overlap_and_every_thread_has_a_name(record):
     assert {name.split(",")[0] for name in names.values()} <= {f"unit {u}" for u in range(record.units)}
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(records.filter(lambda record: len(record.group) > 0))
 def test_counters_are_what_the_cycles_say(record):
     held = utilisations(record)

@@ -42,6 +42,7 @@ def test_it_is_saved_for_a_paper(advice, tmp_path, monkeypatch):
     assert len(rows) == 1 + sum(len(line.gib) for line in data.lines) + len(data.settings) + 2
 
 
+@pytest.mark.slow
 def test_frames_of_the_flame_graph_lie_within_their_callers_and_add_up(tmp_path):
     """`step` asked for 4 of 10 MiB, 3 of them from `train` and 1 from `warm_up`."""
     main, train, warm_up, step = (

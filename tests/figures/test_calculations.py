@@ -28,6 +28,7 @@ def test_unknown_names_and_choices_are_refused_with_the_nearest():
         calculated("probe_success").choose(fre=0.5)
 
 
+@pytest.mark.slow
 def test_saved_as_others_are(tmp_path):
     saved = calculated("probe_success").save(tmp_path / "new", demands=[4, 5], free=[0.5], machines=0)
     assert [path.name for path in saved] == [f"probe_success.{kind}" for kind in ("pdf", "png", "csv")]
@@ -47,6 +48,7 @@ def test_the_public_word_draws_one_and_says_where_figures_of_runs_are():
         wb.figure("pareto")
 
 
+@pytest.mark.slow
 def test_the_command_lists_draws_and_refuses_in_one_sentence_with_nothing_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["figure"]) == 0

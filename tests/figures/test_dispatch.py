@@ -201,6 +201,7 @@ def test_unit_spread_after_every_dispatch():
     assert fewest > 5 and spread_after(record).tolist() == pytest.approx(after)
 
 
+@pytest.mark.slow
 def test_unit_spread_figure():
     result = results(options={"count": 60}, **TWO)
     recipe = figure("unit_spread_over_rounds")

@@ -44,6 +44,7 @@ def test_settings_outside_neither_show_nor_change():
     assert image(drawn) == plain
 
 
+@pytest.mark.slow
 def test_drawing_in_threads_gives_the_same_picture():
     plain, results = image(drawn_now()), []
     before = dict(matplotlib.rcParams)

@@ -103,6 +103,7 @@ def test_ink_names_every_point_without_overlaps():
     assert steps.get_drawstyle() == "steps-post" and list(steps.get_xdata()) == [10, 10, 11]
 
 
+@pytest.mark.slow
 def test_names_without_room_become_numbers_with_a_key():
     crowd = {f"size_segregated_ends(threshold={k})": (100, 0.4 + k / 1000) for k in range(1, 15)}
     drawn = PARETO.draw(PARETO.data(shown(two(crowd))))

@@ -13,6 +13,8 @@ from workbench.figures import figure
 from workbench.metrics.pool import regions_of
 from workbench.runs.run import run_id
 
+pytestmark = pytest.mark.slow
+
 MIB, GIB = 1 << 20, 1 << 30
 LARGE = {"log_uniform": [256 * MIB, 2 * GIB]}
 FULL = {"synthetic": "full_card", "footprint": 2.0, "others": 0.3, "renewed": 40, "size": LARGE}

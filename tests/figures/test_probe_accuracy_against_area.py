@@ -44,6 +44,7 @@ def test_both_prices_stand_beside_each_other(data):
     assert any(a != b for a, b in zip(columns["gates_as_written"], columns["gates"], strict=True))
 
 
+@pytest.mark.slow
 def test_the_ink_shows_the_data(data):
     above, below = draw_accuracy(data).axes
     for axes, times, column in ((above, 100, "lost_dispatches"), (below, 1, "delay_fo4")):

@@ -48,6 +48,7 @@ def test_more_gates_never_miss_more_within_a_family():
         assert (lost[1:] <= lost[:-1] + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_another_resource_has_its_own_groups():
     data = probe_accuracy_against_gates_data(Setting(blocks=12, free=0.6), [3])
     assert data.families[0].probes == ("Z=2", "Z=3", "Z=4", "Z=6")
@@ -65,6 +66,7 @@ def test_octaves_keep_the_step_rule(most, steps):
     assert SampledRun(run_lengths=lengths).lengths(most) == lengths
 
 
+@pytest.mark.slow
 def test_the_ink_shows_the_data():
     figure = draw_accuracy(DATA)
     above, below = figure.axes

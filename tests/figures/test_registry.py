@@ -10,7 +10,6 @@ import sys
 import pytest
 
 import workbench.figures as room
-from tests.depth import long
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.figures import check, draw_all, figure, figures
@@ -56,7 +55,7 @@ def test_unknown_names_are_refused_with_the_nearest():
     assert str(refused.value).endswith("Did you mean drain_difference?")
 
 
-@long
+@pytest.mark.slow
 def test_without_matplotlib_the_data_are_there_and_the_sentence_says_what_to_install():
     code = """
 import sys
@@ -87,7 +86,7 @@ def test_choices_go_to_the_data_function_and_unknown_ones_are_refused():
         figure("free_over_time").choose(result, runs=1)
 
 
-@long
+@pytest.mark.slow
 def test_all_figures_of_a_sweep_are_saved(tmp_path):
     result = runs({"first_fit": [RECORD], "best_fit": [RECORD]}, named=["free_over_time", "layout_over_time"])
     saved = draw_all(result, tmp_path)

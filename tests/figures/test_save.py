@@ -12,7 +12,6 @@ import time
 import numpy as np
 import pytest
 
-from tests.depth import long
 from tests.figures.stand_ins import record, runs
 from workbench.errors import StoreError
 from workbench.figures import figure
@@ -35,9 +34,10 @@ def compared():
     return runs({"first_fit": [record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])], "best_fit": [record([(0, 0, 7, 0, 8)])]})
 
 
-OTHERS = [pytest.param(name, marks=long) for name in ("layout_over_time", "remaining_over_time")]
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("layout_over_time", "remaining_over_time")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wear_by_segment", *OTHERS])
 def test_the_same_data_give_the_same_bytes(tmp_path, name, monkeypatch):
     recipe = figure(name)
@@ -52,7 +52,7 @@ def test_the_same_data_give_the_same_bytes(tmp_path, name, monkeypatch):
     assert b"/Type3" not in pdf and b"/FontFile2" in pdf
 
 
-@long
+@pytest.mark.slow
 def test_the_same_bytes_in_another_process(tmp_path):
     messages = [
         subprocess.run(

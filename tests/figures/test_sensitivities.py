@@ -32,6 +32,7 @@ def morris():
     return wb.run(study(design={"morris": {"trajectories": 6}}, seeds=2), workers=1)
 
 
+@pytest.mark.slow
 def test_the_levers_of_each_way_fall_by_what_is_drawn_full(sobol):
     data = BARS.data(sobol)
     assert [panel.way for panel in data.panels] == ["first_fit", "best_fit"]
@@ -57,6 +58,7 @@ def test_effects_have_the_unit_of_the_measure_and_their_spread_no_interval(morri
     assert list(data.columns())[:5] == ["way", "lever", "mean_size", "mean_size_low", "mean_size_high"]
 
 
+@pytest.mark.slow
 def test_ink_two_dots_and_two_intervals_a_lever(sobol):
     data = BARS.data(sobol)
     drawn = BARS.draw(data)
@@ -81,6 +83,7 @@ def test_ink_of_effects_says_how_many_seeds(morris):
     assert drawn.axes[0].get_xlabel() == "effect on y (units)"
 
 
+@pytest.mark.slow
 def test_shares_of_levers_on_the_diagonal_and_of_pairs_beside_it(sobol):
     data = PAIRS.data(sobol)
     for panel, one in zip(data.panels, sobol.sensitivity().found, strict=True):

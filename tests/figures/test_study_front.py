@@ -45,12 +45,14 @@ def test_trials_and_the_front_on_fresh_seeds(results):
     assert set(fresh.n.tolist()) == {3}
 
 
+@pytest.mark.slow
 def test_every_figure_of_a_study_is_saved(results, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     drawn = {path.name for path in draw_study(results, tmp_path)}
     assert drawn == {f"{name}.{kind}" for name in study_figures() for kind in ("pdf", "png", "csv")}
 
 
+@pytest.mark.slow
 def test_the_baseline_is_marked_and_a_third_objective_is_the_colour():
     results = tune({**STUDY, "objectives": [*STUDY["objectives"], "wear_cv"]})
     data = study_front_data(results)

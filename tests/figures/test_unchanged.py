@@ -176,6 +176,7 @@ def test_a_finished_sweep_run_again_and_its_results_opened_draw_nothing(draws, t
     assert len(draws) == 4
 
 
+@pytest.mark.slow
 def test_results_draw_any_figure_of_some_points_as_wide_as_wished(draws, tmp_path, capsys):
     folder = str(tmp_path / "out")
     wb.run(SWEEP, folder)

@@ -8,20 +8,22 @@ from itertools import islice
 
 import pytest
 
-from tests.depth import ROTATION
 from tests.fuzz.campaign import crashes, faults, mutations
 from tests.fuzz.readers import CRASHES, READERS, corpus, fault
+from tests.slow import LONG
 from workbench.errors import InputError
 
 COUNT = {"traces": 60, "profiles": 60}
-"""Mutations of `make test`; 40 where nothing is said. They are the same each time."""
-SECONDS = 20
-"""Of each reader in `make test-long`, which goes on where `make test` ends."""
-SEED = int(os.environ.get("FUZZ_SEED", 19 + ROTATION))
-"""Of the mutations of `make test-long`: another number looks at others, as each rotation does."""
+"""Number of mutations of the fast test, the same in each run; other readers have 40."""
+SECONDS = 20 if LONG else 3
+"""Duration of the slow test of each reader."""
+SEED = int(os.environ.get("FUZZ_SEED", "19"))
+"""Seed of the slow test; set FUZZ_SEED to draw other mutations."""
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "reader", [pytest.param(name, marks=[pytest.mark.slow] * (name == "traces")) for name in READERS]
+)
 def test_the_corpus_itself_is_read(reader):
     files = corpus(reader)
     assert files
@@ -66,7 +68,7 @@ def test_mutations_are_the_same_for_a_seed():
     assert first != other
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_mutations_of_some_seconds_end_in_a_sentence(reader, tmp_path):
     """Led by coverage where atheris is, which has no wheel for every Python and is not in the lock; else by chance."""

@@ -11,7 +11,7 @@ import pytest
 
 import benchmarks
 from benchmarks import mutants
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.metrics import dispatch_rows, statistics
 
 SMALL = {
@@ -42,7 +42,7 @@ def test_every_benchmark_is_run_here_or_is_of_one_size():
     assert {*SMALL, *OF_ONE_SIZE} == set(benchmarks.BENCHMARKS)
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("name", [*SMALL])
 def test_it_runs_and_counts_what_was_done(name, monkeypatch):
@@ -55,6 +55,7 @@ def test_it_runs_and_counts_what_was_done(name, monkeypatch):
     assert all(row["items"] > 0 and row["items_per_second"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_faults_come_from_their_seed_each_once_and_can_be_planted():
     drawn = [*mutants.drawn(12, 36)]
     assert drawn == [*mutants.drawn(12, 36)] != [*mutants.drawn(12, 37)]
@@ -63,6 +64,7 @@ def test_faults_come_from_their_seed_each_once_and_can_be_planted():
     assert all(fault.was != fault.becomes for fault in drawn)
 
 
+@pytest.mark.slow
 def test_a_planted_fault_is_in_the_function_that_everybody_has():
     """Of a quantile `share * len(values)` becomes a sum, which is no place of 200 numbers."""
     kept, file = statistics.quantile.__code__, statistics.quantile.__code__.co_filename

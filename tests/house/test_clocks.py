@@ -68,6 +68,7 @@ def _number(side: ast.expr) -> float | None:
     return side.value if isinstance(side, ast.Constant) and type(side.value) in (int, float) else None
 
 
+@pytest.mark.slow
 def test_no_test_asserts_a_time_or_waits_for_luck():
     result = {
         str(path.relative_to(TESTS)): wrong

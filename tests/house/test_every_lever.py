@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import workbench
-from tests.depth import LONG
+from tests.slow import LONG
 from workbench.dashboards._slider_stops import stops
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
@@ -200,7 +200,7 @@ def drawn_setups(engine: Any) -> Iterator[dict[str, Any]]:
             yield from ({place: {key: value}} for value in offered(declared) if value is not None)
 
 
-@pytest.mark.deeper
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_every_engine_takes_what_ranges_offer_or_names_the_other_lever(name: str) -> None:
     refused = []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long, thinned
+from tests.slow import thinned
 
 ROOT = Path(__file__).parent.parent.parent
 BLOCK = re.compile(r"<!-- recipe: (?P<name>.+?) -->\n```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
@@ -87,7 +87,7 @@ def test_the_tour_through_one_run_names_functions_that_are_there():
     assert missing_stations(moved) == ["experiments/sweep.py: sweep_read"]
 
 
-@long
+@pytest.mark.slow
 def test_the_policy_of_the_readme_runs(tmp_path):
     result = recipes((ROOT / "README.md").read_text(encoding="utf-8"))
     assert set(result) == {"your own policy"}
@@ -99,9 +99,10 @@ OF_TEMPLATES = "add a policy"
 """Runs the tests of two templates; `test_new_policy` runs those of all of them, and every command of the recipe."""
 
 
-EACH = [pytest.param(name, marks=long) if name == OF_TEMPLATES else name for name in CONTRIBUTING]
+EACH = [pytest.param(name, marks=pytest.mark.slow) if name == OF_TEMPLATES else name for name in CONTRIBUTING]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(EACH, 12))
 def test_recipe(name, tmp_path):
     for kind, text in CONTRIBUTING[name]:

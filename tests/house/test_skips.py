@@ -1,8 +1,7 @@
-"""No test hides: a skip has its reason in one of two places, and what is long where compiled runs interpreted.
+"""A skip has its reason in one of two places, and a test that is slow where compiled runs interpreted.
 
-`needs("pdflatex")` skips by name what a machine lacks, and the end of `make test` says so; `compiled_only` leaves what
-is about compiled code to the compiled pass of the same command. Nothing else is skipped or expected to fail, neither a
-test nor an example of a docstring.
+`needs("pdflatex")` skips by name what a machine lacks, and the end of `make test` lists it. `compiled_only` leaves
+tests of compiled code to the compiled run of the same command. No other test or example is skipped or expected to fail.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
 HIDES = re.compile(r"doctest: \+SKIP|pytest\.(?:skip\(|xfail|importorskip)|mark\.(?:skip|xfail)|pragma: no cover")
-MAY_SKIP = {"needs.py", "depth.py", "test_skips.py"}
-LONG_WHERE_COMPILED = re.compile(r"\blong_where_compiled\b", re.IGNORECASE)
+MAY_SKIP = {"needs.py", "slow.py", "test_skips.py"}
+NODE = re.compile(r"pytest\.mark\.node\b")
 
 
 def files() -> list[Path]:
@@ -29,10 +28,10 @@ def test_nothing_is_skipped_but_by_name() -> None:
     assert found == []
 
 
-def test_what_is_long_where_compiled_is_run_interpreted() -> None:
+def test_what_compiles_the_node_is_run_interpreted() -> None:
     command = subprocess.run(["make", "-n", "interpreted"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     rooms = [ROOT / word for word in command.split() if word.startswith("tests/")]
-    marked = [path for path in files() if path.name != "depth.py" and LONG_WHERE_COMPILED.search(path.read_text())]
+    marked = [path for path in files() if NODE.search(path.read_text())]
     assert len(marked) > 8
     unrun = [path for path in marked if path.name != "test_skips.py" and not any(path.is_relative_to(r) for r in rooms)]
     assert unrun == []

@@ -162,10 +162,12 @@ def dangling(path: Path, room: int | None) -> list[str]:
     return [f"{path.relative_to(ROOT)}: spec {spec}, {anchor or 'no such page'}" for spec, anchor in wrong]
 
 
+@pytest.mark.slow
 def test_every_reference_of_the_package_and_its_papers_names_an_item():
     assert [line for path in SOURCES for line in dangling(path, room_of(path))] == []
 
 
+@pytest.mark.slow
 def test_every_reference_of_the_tests_names_an_item():
     """In tests only what is said of a specification counts: `V6` may be a name, H9.9 a claim that is not there."""
     assert [line for path in files("tests") for line in dangling(path, None) if ", h9-" not in line] == []

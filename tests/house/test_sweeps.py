@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.depth import LONG, long, thinned
 from tests.public_traces import NAMED, needs_public_traces
+from tests.slow import LONG, thinned
 from workbench.figures import draw_all, figure
 from workbench.figures.figure_files import as_csv
 from workbench.strict_yaml import read_mapping
@@ -31,7 +31,7 @@ TRACE = re.compile(r"^workload:\s*\{?\s*trace:", re.MULTILINE)
 def case(path: Path):
     """A parameter; the files are not read with care before their tests, for every worker comes by here."""
     text = path.read_text(encoding="utf-8")
-    marks = [needs_public_traces] * bool(TRACE.search(text)) + [long] * bool(NODE.search(text))
+    marks = [needs_public_traces] * bool(TRACE.search(text)) + [pytest.mark.slow] * bool(NODE.search(text))
     return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=marks)
 
 
@@ -72,7 +72,7 @@ def test_there_are_sweeps_and_studies():
     assert STUDIES
 
 
-@pytest.mark.deeper
+@pytest.mark.slow
 @pytest.mark.parametrize("path", thinned([case(path) for path in SWEEPS], 45))
 def test_sweep(path, tmp_path, monkeypatch):
     if NAMED:
@@ -109,6 +109,7 @@ def test_each_engine_has_a_study_of_fragmentation_throughput_and_power_balance(e
     assert len(study.holdout_seeds) >= FEWEST_PAIRS, "too few to tell what the front trades"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", thinned([case(path) for path in STUDIES], 3))
 def test_study(path, tmp_path, monkeypatch):
     if NAMED:

@@ -23,6 +23,7 @@ def test_import_workbench_brings_nothing_heavy():
     assert HEAVY.isdisjoint(loaded)
 
 
+@pytest.mark.slow
 def test_the_walls_stand():
     program = Path(sys.executable).parent / "lint-imports"
     reply = subprocess.run([program], cwd=ROOT, capture_output=True, text=True)
@@ -103,6 +104,7 @@ def unknown_imports(text: str) -> list[str]:
     return [f"{module}.{name}" for module, name in wanted if not {"*", name} & names_in(module)]
 
 
+@pytest.mark.slow
 def test_programs_within_tests_and_pages_import_what_is_there():
     """Long tests that write a program would fail only in their turn of the rotation."""
     files = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("docs/**/*.md")]

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long
-
 ROOT = Path(__file__).parent.parent.parent
 SWEEP = """\
 engine: shared_memory
@@ -23,7 +21,7 @@ seeds: 8
 measures: [drain_cycles]
 """
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

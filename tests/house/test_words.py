@@ -100,6 +100,7 @@ def test_the_first_sentence_of_a_function_has_a_verb_in_front():
     assert [f"{path}:{line}" for path, tree in files for line in openings(tree)] == []
 
 
+@pytest.mark.slow
 def test_a_value_is_called_what_it_is():
     files = suspects(BOUND.search, is_free_to_change)
     assert [f"{path}:{line}" for path, tree in files for line in variables(tree)] == []

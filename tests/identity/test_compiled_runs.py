@@ -3,8 +3,8 @@
 import pytest
 
 import workbench as wb
-from tests.depth import compiled_only, thinned
 from tests.identity.table import AFTER, BEFORE, CASES, Case, edited, policy
+from tests.slow import compiled_only
 
 pytestmark = compiled_only
 
@@ -35,7 +35,8 @@ def expected():
     return numbers
 
 
-@pytest.mark.parametrize("case", thinned([case for case in CASES if case.runs], 99), ids=lambda case: case.name)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case in CASES if case.runs], ids=lambda case: case.name)
 def test_an_edited_policy_has_another_id_and_its_own_number(case, expected):
     with edited(case) as here:
         before = outcome(here.policy)

@@ -15,7 +15,16 @@ from workbench.errors import InputError
 from workbench.identity import digest_of, guards, one_moment, snapshot
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def is_slow(case):
+    """Return whether Numba compiles a class or a typed container for a case."""
+    return "jitclass" in case.text or "numba.typed" in case.text
+
+
+def with_marks(cases):
+    return [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * is_slow(case)) for case in cases]
+
+
+@pytest.mark.parametrize("case", with_marks(CASES))
 def test_policies_that_differ_in_one_thing_that_executes_have_two_digests(case):
     with edited(case) as here:
         before = snapshot(type(here.policy))
@@ -25,9 +34,7 @@ def test_policies_that_differ_in_one_thing_that_executes_have_two_digests(case):
         assert digest_of(type(here.policy)) != before.digest
 
 
-@pytest.mark.parametrize(
-    "case", [c for c in CASES if c.edit and "class Mine" not in c.edit], ids=lambda case: case.name
-)
+@pytest.mark.parametrize("case", with_marks(c for c in CASES if c.edit and "class Mine" not in c.edit))
 def test_an_edit_in_place_is_seen_by_a_look_at_what_was_digested(case):
     with edited(case) as here:
         before = snapshot(type(here.policy))
@@ -35,7 +42,7 @@ def test_an_edit_in_place_is_seen_by_a_look_at_what_was_digested(case):
         assert before.changed()
 
 
-@pytest.mark.parametrize("case", ALIKE, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", with_marks(ALIKE))
 def test_policies_that_differ_in_nothing_that_executes_share_a_digest(case):
     with edited(case) as here:
         before = digest_of(type(here.policy))

@@ -16,9 +16,11 @@ import pandas as pd
 import pytest
 
 import workbench
-from tests.depth import LONG, long
+from tests.slow import LONG
 from workbench.identity import digest_of, one_moment
 from workbench.levers import Spec
+
+pytestmark = pytest.mark.slow
 
 ROOMS = ("engines", "machine", "policies", "workloads")
 SHARE = 1 if LONG else 4
@@ -78,7 +80,7 @@ def specs(base):
         yield from specs(cls)
 
 
-@pytest.fixture(scope="module", params=["7", *(pytest.param(seed, marks=long) for seed in ("0", "6640"))])
+@pytest.fixture(scope="module", params=["7", *(pytest.param(seed, marks=pytest.mark.slow) for seed in ("0", "6640"))])
 def elsewhere(request, tmp_path_factory):
     """The digests of specs and of data in another process of another clone with another order of sets."""
     clone, tree = tmp_path_factory.mktemp("clone"), Path(workbench.__file__).parents[1]
@@ -91,7 +93,6 @@ def elsewhere(request, tmp_path_factory):
     return json.loads(reply.stdout)
 
 
-@pytest.mark.deeper
 def test_another_process_of_another_clone_has_the_same_digests(elsewhere):
     """Machines, boards and traces had other digests in another folder: they read a constant that names it."""
     there, _ = elsewhere

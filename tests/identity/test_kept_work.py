@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tests.depth import compiled_only, long
 from tests.identity.table import Case, by_levers, edited
+from tests.slow import compiled_only
 from workbench.errors import PolicyError
 from workbench.identity import current, one_moment
 
@@ -130,7 +130,11 @@ LOW = Low()
 @compiled_only
 @pytest.mark.parametrize(
     ("before", "use"),
-    [(VECTOR, "aim(1)"), pytest.param(STENCIL, "aim(np.zeros(3))[1]", marks=long), (CLASS, "LOW.aim()")],
+    [
+        (VECTOR, "aim(1)"),
+        pytest.param(STENCIL, "aim(np.zeros(3))[1]", marks=pytest.mark.slow),
+        pytest.param(CLASS, "LOW.aim()", marks=pytest.mark.slow),
+    ],
     ids=["vectorize", "stencil", "jitclass"],
 )
 def test_what_numba_compiles_once_for_all_is_refused_after_an_edit(before, use):
@@ -153,7 +157,7 @@ print(aim_of(identity_mine.Mine()))
 
 
 @compiled_only
-@long
+@pytest.mark.slow
 def test_what_numba_keeps_on_disk_is_not_taken_for_code_that_reads_another_value(tmp_path):
     (tmp_path / "identity_kept.py").write_text(HELPER)
     (tmp_path / "identity_mine.py").write_text(

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.depth import compiled_only
+from tests.slow import compiled_only
 from workbench.errors import InputError
 from workbench.identity import digest_of, one_moment
 from workbench.parts.registry import module_of

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.depth import long
 from tests.identity.table import Case, by_levers, edited
 from workbench.identity import digest_of
 
@@ -301,7 +300,7 @@ def test_an_edit_of_a_value_behind_a_holder_is_another_digest(holder):
     assert not overlooked("an array", holder)
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("outer", PAIRED)
 def test_an_edit_of_a_value_behind_two_holders_is_another_digest(outer):
     assert [name for name in PAIRED if overlooked("a list", name, outer)] == []

@@ -28,6 +28,7 @@ def refused(tmp_path, candidate):
     return bool(problems)
 
 
+@pytest.mark.slow
 def test_an_edited_policy_file_is_another_study(tmp_path):
     def written(aim):
         write(

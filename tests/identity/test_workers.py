@@ -10,7 +10,6 @@ from pathlib import Path
 import cloudpickle
 import pytest
 
-from tests.depth import long
 from tests.identity.table import AFTER, BEFORE, Case, edited, policy
 from tests.identity.test_runs import FILE, SWEEP, drains, make
 from workbench.errors import InputError
@@ -53,7 +52,7 @@ def both_times(write, executor, **more):
     return result
 
 
-@pytest.mark.parametrize("executor", ["processes", pytest.param("local:1", marks=long)])
+@pytest.mark.parametrize("executor", ["processes", pytest.param("local:1", marks=pytest.mark.slow)])
 def test_a_warm_worker_runs_the_module_that_the_driver_has(executor, tmp_path, monkeypatch, expected):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -65,7 +64,7 @@ def test_a_warm_worker_runs_the_module_that_the_driver_has(executor, tmp_path, m
     assert both_times(write, executor, **more) == expected
 
 
-@long
+@pytest.mark.slow
 def test_a_warm_worker_runs_the_helper_that_the_driver_has(tmp_path, monkeypatch, expected):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -78,7 +77,7 @@ def test_a_warm_worker_runs_the_helper_that_the_driver_has(tmp_path, monkeypatch
     assert both_times(write, "processes", workers=1) == expected
 
 
-@long
+@pytest.mark.slow
 def test_a_warm_worker_runs_a_constant_that_was_edited_in_place(expected):
     """Numba takes a helper that it has met before for the same one, whatever its globals have become."""
     text = "AIM = 0\n@njit\ndef aim():\n    return AIM\n" + policy("aim()")
@@ -88,6 +87,7 @@ def test_a_warm_worker_runs_a_constant_that_was_edited_in_place(expected):
         assert [before, drains(here.policy, executor="processes", workers=1)] == expected
 
 
+@pytest.mark.slow
 def test_a_policy_file_with_a_helper_beside_it_travels(tmp_path, expected):
     for aim, times in zip((0, 40), expected):
         (tmp_path / "identity_beside.py").write_text(HELPER.format(aim))
@@ -185,6 +185,7 @@ print(json.dumps({n: [digest_of(f), repr(f())] for n, f in pickle.load(open(sys.
 """
 
 
+@pytest.mark.slow
 def test_slots_and_structs_are_in_a_worker_what_they_are_in_the_driver(tmp_path, monkeypatch):
     functions = {}
     for name, (before, read) in HELD.items():

@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.depth import compiled_only, long
+import pytest
+
+from tests.slow import compiled_only
 
 PROGRAM = """
 import hashlib, sys
@@ -42,7 +44,7 @@ def told(mode: str) -> list[str]:
     return result.stdout.splitlines()
 
 
-@long  # in `make test` both are compared with the slow twin on the same cases (tests/engines/test_pool.py)
+@pytest.mark.slow  # in `make test` both are compared with the slow twin on the same cases (tests/engines/test_pool.py)
 @compiled_only
 def test_compiled_and_interpreted_pools_are_the_same_to_the_bit():
     compiled = told("compiled")

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from tests.depth import LONG, compiled_only
+from tests.slow import LONG, compiled_only
 
 PROGRAM = """
 import json, sys
@@ -54,7 +54,7 @@ def outcome(mode: str) -> dict[str, list[object]]:
     return result
 
 
-@pytest.mark.deeper
+@pytest.mark.slow
 @compiled_only
 def test_compiled_and_interpreted_runs_are_the_same_to_the_bit():
     compiled, interpreted = outcome("compiled"), outcome("interpreted")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles.pool_paths import best_path, sum_of_paths
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Link, best_paths, preset, presets_table
 
@@ -24,7 +24,7 @@ def direct_tables(draw):
     return table
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(direct_tables(), st.integers(1, 5), st.sampled_from(["bottleneck", "hop_penalised", "direct_only"]))
 def test_the_best_path_is_the_best_of_all_paths(direct, most, metric):
     paths = best_paths(direct, metric, most, 0.5)
@@ -37,7 +37,7 @@ def test_the_best_path_is_the_best_of_all_paths(direct, most, metric):
                 assert paths.hops[one, other] == len(path) - 1
 
 
-@deeper(8, 100)
+@examples(8, 100)
 @given(direct_tables())
 def test_disjoint_paths_together_carry_no_less_than_the_widest_and_no_more_than_leaves_a_card(direct):
     together, widest = best_paths(direct, "sum_of_paths"), best_paths(direct)

@@ -119,6 +119,7 @@ print(hashlib.sha256(b"".join(m.tobytes() for m in RcHeat().matrices(512, 1700.0
 """
 
 
+@pytest.mark.slow
 def test_the_bits_do_not_depend_on_threads():
     digests = set()
     for threads in ("1", "2"):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.depth import thinned
 from tests.public_traces import needs_public_traces, path
 from workbench.cli import main
 from workbench.errors import InputError
@@ -164,8 +163,9 @@ CARDS = [
 ]
 
 
+@pytest.mark.slow
 @needs_public_traces
-@pytest.mark.parametrize(("file", "name"), thinned([pytest.param(*case) for case in CARDS], 9))
+@pytest.mark.parametrize(("file", "name"), CARDS)
 def test_what_a_card_said_of_itself_in_a_trace_is_what_its_preset_says(file, name):
     card, machine = read_trace(path(file)).cards[0], preset(name).machine()
     assert preset_for_device(card.name) == name
@@ -192,6 +192,7 @@ def with_bad_files(monkeypatch, tmp_path):
     preset_module._preset.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_preset_hides_no_other_and_says_all_that_it_lacks(with_bad_files, capsys):
     assert {row["name"]: row["segments"] for row in presets(Machine)} == SEGMENTS
     assert preset_for_device("Tesla V100-SXM2-32GB") == "v100"

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import compiled_only, thinned
 from tests.recorded_snapshots import Recorder
+from tests.slow import compiled_only, thinned
 from workbench import cli
 from workbench.cli.commands import Command
 from workbench.compiled import kernel
@@ -145,7 +145,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", thinned([*COMMANDS], 2))
+@pytest.mark.parametrize("name", thinned([*COMMANDS], 4))
 def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, name):
     monkeypatch.chdir(cold)
     for file, message in (("sweep", SWEEP), ("study", STUDY), ("design", DESIGN)):
@@ -241,6 +241,7 @@ def test_the_clock_of_a_pace_stands_still_while_this_process_compiles():
     assert working_clock() >= before
 
 
+@pytest.mark.slow
 def test_a_finished_tune_does_not_end_on_what_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.experiments.progress.LOG_SECONDS", 0.0)
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY))

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.experiments.stores import edited
 from workbench.cli.main import main
 from workbench.errors import InputError
@@ -34,7 +33,6 @@ BUILT_IN = {**SWEEP, "measures": ["drain_cycles"]}
 FILE = """
 import workbench as wb
 from beside import FACTOR
-from tests.depth import long
 
 
 @wb.measure(unit="segments", better="lower", description="the mean request, scaled")
@@ -104,7 +102,7 @@ LATER = ({"workers": 1}, {"executor": "threads"}, {"executor": "local:1"})
 
 
 @pytest.mark.parametrize(
-    "how", [{"workers": 0}, {"workers": 2}, *(pytest.param(how, marks=long) for how in LATER)], ids=str
+    "how", [{"workers": 0}, {"workers": 2}, *(pytest.param(how, marks=pytest.mark.slow) for how in LATER)], ids=str
 )
 def test_it_is_computed_wherever_runs_are_done(how):
     scaled(2.0)
@@ -335,6 +333,7 @@ def test_a_figure_draws_it():
     assert data.lines[0].means.mean.tolist() == pytest.approx(means.tolist())
 
 
+@pytest.mark.slow
 def test_one_in_a_file_runs_from_the_command_line_and_reads_what_lies_beside_it(files, capsys):
     assert main(["run", "mine.yaml", "--out", "out"]) == 0
     assert "slack" in capsys.readouterr().out
@@ -424,7 +423,7 @@ def test_a_removed_one_is_unknown_and_its_cells_stay_in_the_folder(tmp_path):
     assert heard.done == 0
 
 
-@long
+@pytest.mark.slow
 def test_a_measure_can_be_called_and_called_by_another():
     short = scaled(1.0)
     entered(lambda record: short(record) + 1, "longer")
@@ -432,6 +431,7 @@ def test_a_measure_can_be_called_and_called_by_another():
     assert (runs.table["longer"] == runs.table["slack"] + 1).all()
 
 
+@pytest.mark.slow
 def test_an_engine_of_ones_own_takes_measures_too(monkeypatch):
     from tests.mechanisms import test_edited_measures as coins
 
@@ -453,6 +453,7 @@ def test_a_row_that_names_no_measures_of_ones_own_is_as_it_was():
     assert "slack" not in mechanism("shared_memory").measures
 
 
+@pytest.mark.slow
 def test_a_warm_cluster_takes_the_edited_one():
     scaled(1.0)
     wb.run(SWEEP, executor="local:2")

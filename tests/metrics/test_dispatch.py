@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles import dispatch_measures as slow
+from tests.slow import examples
 from tests.toy_dispatch import toy
 from workbench.machine import ClassPower, NoHeat, NoPower, RcHeat
 from workbench.metrics.dispatch import MEASURES, measure, service_measures
@@ -52,13 +52,13 @@ def alike(result: dict[str, float], expected: dict[str, float], rel: float = 1e-
         assert result[name] == pytest.approx(value, rel=rel, abs=1e-12, nan_ok=True), name
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_waits(record):
     alike(wait_measures(record), slow.wait_measures(record))
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(some)
 def test_balance_is_the_sum_over_cycles(record):
     alike(balance_measures(record), slow.balance_measures(record))
@@ -72,7 +72,7 @@ def test_of_two_resources_that_are_as_busy_the_first_is_looked_at(seed, groups, 
     alike(balance_measures(record), slow.balance_measures(record))
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_service(record):
     alike(service_measures(record), slow.service_measures(record))
@@ -84,13 +84,13 @@ def test_service_of_many_groups_whose_channels_come_and_go(seed):
     alike(service_measures(record), slow.service_measures(record))
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_refusals(record):
     alike(refusal_measures(record), slow.refusal_measures(record))
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(some)
 def test_power_and_heat_are_sums_over_cycles(record):
     result = power_measures(record)
@@ -98,7 +98,7 @@ def test_power_and_heat_are_sums_over_cycles(record):
     alike(result, {**slow.power_measures(record, 7), **slow.heat_measures(record)})
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(some)
 def test_power_of_each_module_is_its_energy_over_the_run(record):
     spent, seconds = slow.energies(record), slow.makespan(record) / (record.clock_mhz * 1e6)
@@ -106,7 +106,7 @@ def test_power_of_each_module_is_its_energy_over_the_run(record):
     assert module_power(record).tolist() == pytest.approx(expected, rel=1e-9)
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(some, st.integers(1, 90))
 def test_energy_is_conserved_whatever_the_windows(record, cycles):
     """All windows together, the counts times their energies, and power times time are the same."""
@@ -153,7 +153,7 @@ def counted(record: DispatchRecord) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items()}
 
 
-@deeper(8, 100)
+@examples(8, 100)
 @given(some)
 def test_every_measure_has_a_slow_twin(record):
     measures, prediction = measure(record), slow.energy_prediction(record)

@@ -6,15 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles.dispatch_measures import dispatches
+from tests.slow import examples
 from tests.toy_dispatch import toy
 from workbench.metrics.dispatch_modules import lanes, within
 
 records = st.builds(toy, seed=st.integers(0, 10**6), groups=st.integers(0, 25), units=st.integers(1, 3))
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records, st.booleans())
 def test_every_wave_takes_the_lowest_place_that_is_free(record, one_each):
     result = lanes(record, np.arange(len(record.group)), one_each)

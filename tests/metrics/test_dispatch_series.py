@@ -6,15 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles.dispatch_measures import dispatches, makespan
+from tests.slow import examples
 from tests.toy_dispatch import toy
 from workbench.metrics.dispatch_rows import running_over_time, waiting_over_time
 
 records = st.builds(toy, seed=st.integers(0, 10**6), groups=st.integers(0, 25), units=st.integers(1, 3))
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_equal_to_a_count_at_every_cycle(record):
     parts = dispatches(record)

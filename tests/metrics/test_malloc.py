@@ -7,14 +7,14 @@ import math
 import pytest
 from hypothesis import given
 
-from tests.depth import deeper
 from tests.engines.malloc_cases import batch, cases, simulate
 from tests.oracles import malloc_measures as slow
+from tests.slow import examples
 from workbench.metrics.malloc import MEASURES, measure
 from workbench.policies.malloc import PerThread, WarpAggregated
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(cases())
 def test_every_measure_equals_its_slow_twin(case):
     record = simulate(case.rows, **case.policies, **case.options)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.heat import conductances, step
 from tests.oracles.node import measures as plain
 from tests.oracles.node.description import MIB, Node
@@ -17,13 +16,14 @@ from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import CLASSES, Engine, alike, run_both, setup_of
+from tests.slow import seeds
 from workbench.engines.node import telemetry
 from workbench.errors import PolicyError
 from workbench.machine.power import ClassPower, RcHeat
 from workbench.metrics.node import MEASURES, TIMES, measure, power_windows, speeds_of
 from workbench.records.node import NodeRecord
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 HEAT = RcHeat(step_cycles=256, resistance_k_per_w=5, capacity_j_per_k=1e-7)
 POWER = ClassPower(idle_watts=0.2)
@@ -47,7 +47,7 @@ def alike_values(expected: float, found: float) -> bool:
     return (math.isnan(found) and expected in (0.0, 1.0)) or found == pytest.approx(expected, rel=1e-8, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", seeds(4, 56))
+@pytest.mark.parametrize("seed", seeds(2, 58))
 def test_measures_beside_the_plain_ones(seed: int) -> None:
     both = run_both(random_node(seed))
     found, expected = measure(both.record), plain.measures(both.twin)
@@ -75,7 +75,7 @@ def test_the_plain_measures_have_something_to_say() -> None:
         assert max(one[name] for one in found) > 0
 
 
-OUTLASTS = pytest.param(220, id="outlasts_its_windows")
+OUTLASTS = pytest.param(220, id="outlasts_its_windows", marks=pytest.mark.slow)
 """A node whose modules are idle when it outlasts the windows of its power: these had no windows until revision 7."""
 
 

@@ -8,8 +8,8 @@ import statistics
 import numpy as np
 import pytest
 
-from tests.depth import seeds
 from tests.oracles.heat import conductances, step
+from tests.slow import seeds
 from workbench.machine.power import ClassPower, NoHeat, NoPower, RcHeat
 from workbench.metrics.node import MEASURES, measure
 from workbench.records.node import NodeRecord

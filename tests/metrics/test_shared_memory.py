@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
 from tests.figures.stand_ins import record as by_hand
 from tests.oracles import shared_memory as slow
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.metrics.shared_memory import MEASURES, held_by_segment, measure
 from workbench.metrics.statistics import gini
@@ -99,7 +99,7 @@ def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, 
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=25)
 
 
-@deeper(60, 400)
+@examples(60, 400)
 @given(rows=rows)
 def test_every_average_is_the_sum_over_cycles(rows):
     jobs = sorted(rows, key=lambda job: job[0])

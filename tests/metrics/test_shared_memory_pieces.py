@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.test_shared_memory import simulate
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.metrics.shared_memory import grants_by_segment, pieces
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary, PagedMemory
@@ -54,7 +54,7 @@ PLACEMENTS = [FirstFit(), NearestBoundary(), Compaction(), Compaction(cycles_per
 
 @pytest.mark.parametrize("release_first", [True, False])
 @pytest.mark.parametrize("placement", PLACEMENTS, ids=lambda placement: placement.short())
-@deeper(10, 300)
+@examples(10, 300)
 @given(rows=jobs)
 @example(rows=[(0, 1, 1)] * 5)
 def test_rectangles_are_the_painted_memory(placement, release_first, rows):

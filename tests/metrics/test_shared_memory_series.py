@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
 from tests.oracles import shared_memory as slow
+from tests.slow import examples
 from workbench.metrics.shared_memory import free_over_time, queue_over_time
 from workbench.policies.placement import FirstFit, NearestBoundary
 from workbench.policies.placement.queueing import FifoHeadOnly, FifoLookahead
@@ -17,7 +17,7 @@ from workbench.policies.placement.queueing import FifoHeadOnly, FifoLookahead
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 
 
-@deeper(60, 400)
+@examples(60, 400)
 @given(rows=rows, look_ahead=st.sampled_from([0, 2]), release_first=st.booleans())
 def test_equal_to_the_twin_at_every_cycle(rows, look_ahead, release_first):
     jobs = sorted(rows, key=lambda job: job[0])

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.depth import seeds
+from tests.slow import seeds
 from workbench.metrics.torch_allocator import MEASURES, measure
 from workbench.records.torch_allocator import ALLOC, FREE, AllocatorRecord, CallCosts, CardRun, Reproduced
 

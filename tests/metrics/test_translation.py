@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from tests.depth import seeds
 from tests.engines.translation_cases import simulate
 from tests.engines.translation_load_cases import drawn, drawn_with_walks
 from tests.oracles import translation_measures as slow
+from tests.slow import seeds
 from workbench.metrics.translation import MEASURES, measure
 
 PLAIN = {"locate": "no_directory", "fill": "demand_always"}

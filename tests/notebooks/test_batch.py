@@ -12,7 +12,6 @@ import nbformat
 import papermill
 import pytest
 
-from tests.depth import long
 from tests.waiting import wait_until
 from workbench.cli._notebook import choices_of
 from workbench.cli.main import main
@@ -276,7 +275,7 @@ def test_what_is_no_notebook_is_one_sentence(tmp_path):
         run_notebooks(tmp_path / "bare.ipynb")
 
 
-@long
+@pytest.mark.slow
 def test_a_batch_runs_once_keeps_what_is_finished_and_names_the_failing_cell(tmp_path, capfd):
     (tmp_path / "beside.txt").write_text("beside")
     path = written(
@@ -319,7 +318,7 @@ def test_a_batch_runs_once_keeps_what_is_finished_and_names_the_failing_cell(tmp
     assert names_in(out) == ["index.csv", "index.html", "study-segments-4.ipynb", "study-segments-40.failed.ipynb"]
 
 
-@long
+@pytest.mark.slow
 def test_a_kernel_that_dies_costs_one_notebook(tmp_path):
     path = written(tmp_path, "import os\nos.kill(os.getpid(), 9) if segments > 4 else None", parameters="segments = 8")
     batch = run_notebooks(path, {"segments": {"vary": [5, 4]}}, out=tmp_path / "out")
@@ -351,6 +350,7 @@ def test_a_kernel_that_does_not_answer_costs_one_notebook_and_the_folder_is_not_
     assert (run.status, run.cell, run.error) == ("failed", 0, "the kernel did not answer in time")
 
 
+@pytest.mark.slow
 def test_widgets_are_not_stored(tmp_path):
     path = written(tmp_path, "import ipywidgets\nipywidgets.IntSlider()", parameters=None)
     run = run_notebooks(path, out=tmp_path / "out").runs[0]
@@ -477,7 +477,7 @@ def processes_of(folder):
     return own
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_batch_that_was_killed_leaves_nothing_half_written_and_goes_on_where_it_was(tmp_path, number, status):
     path, out = written(tmp_path, SLOW, parameters="segments = 8"), tmp_path / "out"
@@ -557,6 +557,7 @@ def test_a_batch_file_stands_alone_and_a_batch_needs_a_notebook_and_a_worker(tmp
             run_notebooks(notebooks, workers=workers)
 
 
+@pytest.mark.slow
 def test_the_command_runs_all_says_what_failed_and_where_the_index_is(tmp_path, monkeypatch, capsys):
     written(tmp_path, "assert segments < 9, 'too wide'", parameters="segments = 8")
     written(tmp_path, name="other.ipynb", parameters="segments = 8")

@@ -14,8 +14,8 @@ import pytest
 from nbclient import NotebookClient
 
 import workbench as wb
-from tests.depth import LONG, long
 from tests.public_traces import NAMED
+from tests.slow import LONG
 
 FOLDER = Path(__file__).parent.parent.parent / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
@@ -100,8 +100,7 @@ def test_a_name_that_the_package_lacks_is_noticed():
     assert {word for word in words if not is_there(word)} == {"rum", "workbench.policies.placement:BestFitt"}
 
 
-@pytest.mark.deeper
-@long
+@pytest.mark.slow
 def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
     notebook = executed("01_placement.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -121,7 +120,7 @@ def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
         assert "worse than the baseline at" in lines[-1]
 
 
-@long
+@pytest.mark.slow
 def test_the_second_notebook_compares_a_choice_of_its_own():
     notebook = executed("02_dispatch.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -135,7 +134,7 @@ def test_the_second_notebook_compares_a_choice_of_its_own():
         assert "better than the baseline" in printed(notebook, "result-said").splitlines()[0]
 
 
-@long
+@pytest.mark.slow
 def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
     notebook = executed("03_translation.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -155,7 +154,7 @@ def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
     assert any(line.startswith("third_newest, ") for line in printed(notebook, "own-run").splitlines())
 
 
-@long
+@pytest.mark.slow
 def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
     notebook = executed("04_malloc.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -169,7 +168,7 @@ def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
         assert "0 failed" in printed(notebook, cell)
 
 
-@long
+@pytest.mark.slow
 def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memory():
     notebook = executed("05_pool.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -187,8 +186,7 @@ def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memo
     assert any(line.startswith("in_proportion: remote_access_mean_ns ") for line in lines)
 
 
-@long
-@pytest.mark.deeper
+@pytest.mark.slow
 def test_the_sixth_notebook_goes_from_an_out_of_memory_error_to_a_setting(monkeypatch):
     if not LONG:
         monkeypatch.delenv("WORKBENCH_TRACES", raising=False)  # the public snapshots take a minute
@@ -203,7 +201,7 @@ def test_the_sixth_notebook_goes_from_an_out_of_memory_error_to_a_setting(monkey
     assert len(missing) == 0 if LONG and NAMED else all("is not on this machine" in line for line in missing)
 
 
-@long
+@pytest.mark.slow
 def test_the_seventh_notebook_takes_a_group_s_time_apart_and_chooses_modules_by_a_rule_of_its_own():
     notebook = executed("07_whole_node.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -220,7 +218,7 @@ def test_the_seventh_notebook_takes_a_group_s_time_apart_and_chooses_modules_by_
     assert "comparisons at 3 seeds have no corrected p below 0.05" in seeds or not LONG
 
 
-@long
+@pytest.mark.slow
 def test_the_eighth_notebook_makes_a_paper_whose_numbers_are_true():
     notebook = executed("08_paper.ipynb")
     assert printed(notebook, "gather").startswith("a real serving trace" if NAMED else "a synthetic workload")
@@ -229,7 +227,7 @@ def test_the_eighth_notebook_makes_a_paper_whose_numbers_are_true():
     assert printed(notebook, "pdf-set").startswith(("paper: paper/main.pdf", "no PDF: pdflatex"))
 
 
-@long
+@pytest.mark.slow
 def test_the_ninth_notebook_counts_circuits_and_asks_for_a_guess():
     notebook = executed("09_hardware.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -242,6 +240,7 @@ def test_the_ninth_notebook_counts_circuits_and_asks_for_a_guess():
     assert printed(notebook, "exercise-start").splitlines()[0].endswith("[4]")
 
 
+@pytest.mark.slow
 def test_the_opening_notebook_goes_from_a_guess_to_a_policy_of_ones_own():
     notebook = executed("00_start_here.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -251,7 +250,7 @@ def test_the_opening_notebook_goes_from_a_guess_to_a_policy_of_ones_own():
     assert "the same as the baseline at all" in own  # the mirror image of first fit
 
 
-@long
+@pytest.mark.slow
 def test_the_tenth_notebook_searches_holds_out_and_says_where_a_policy_loses():
     notebook = executed("10_tuning.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -276,6 +275,7 @@ def test_it_has_the_form_of_a_lesson(name):
     assert all(k < 0.75 * len(notebook.cells) for k in boards)
 
 
+@pytest.mark.slow
 def test_a_notebook_that_fails_is_noticed():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import no_such_module")])
     with pytest.raises(Exception, match="No module named 'no_such_module'"):

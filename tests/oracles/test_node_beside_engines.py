@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from tests.depth import compiled_only, seeds
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Dispatch, Kernel, Link, Machine, Policies
 from tests.oracles.node.description import Heap as HeapMachine
@@ -26,6 +25,7 @@ from tests.oracles.node.links import Links
 from tests.oracles.node.log import Log, Row
 from tests.oracles.node.pool import Pool, Region
 from tests.oracles.test_node_translation import Bench
+from tests.slow import compiled_only, seeds
 
 SEEDS = seeds(3, 37)
 COLUMNS = "arrival channel priority waves independent duration vgpr_blocks sgpr_blocks shared_segments"

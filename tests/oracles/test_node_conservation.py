@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from tests.depth import seeds, thinned
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import Node
 from tests.oracles.node.measures import ended_groups
 from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.times import PARTS, parts_of
+from tests.slow import seeds, thinned
 
 SEEDS = seeds(12, 288)
 
@@ -32,6 +32,7 @@ def test_a_horizon(seed: int) -> None:
     assert broken(simulate(Node.of(random_node(seed) | {"horizon": 700}))) == []
 
 
+@pytest.mark.slow
 def test_every_part_of_time_occurs() -> None:
     """Random nodes reach every part of R18, splitting, moves, refusals and stale directories."""
     totals: Counter[str] = Counter()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node import alone
 from tests.oracles.node.description import Node
 from tests.oracles.node.log import Row
 from tests.oracles.node.node import Simulation, simulate
 from tests.oracles.node.random_nodes import random_node
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 SEEDS = (*range(10), 20, 60)
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.history import History
 from tests.oracles.node.node import Simulation
 from tests.oracles.node.policies import rotated, windows
 from tests.oracles.node.small import card, ends, groups_of, kernel, run, tensor
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 
 def modules_of(result: Simulation) -> list[int]:

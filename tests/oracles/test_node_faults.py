@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.planting import call, planted
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 
 class Fault(NamedTuple):

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import Node
 from tests.oracles.node.generators import FAMILIES
 from tests.oracles.node.node import Simulation, simulate
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 CARD = {"memory_bytes": 64 * 2**20, "dispatch": {"modules": 4, "wave_slots": 4}, "heap": {"heap_bytes": 0}}
 COUPLED = {

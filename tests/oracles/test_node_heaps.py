@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import KIB, MIB
 from tests.oracles.node.node import Simulation
 from tests.oracles.node.small import card, ends, groups_of, kernel, run
 from tests.oracles.node.times import parts_of
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 HOLD = {"hold_cycles": 10, "split_cycles": 3, "granule_bytes": 1024, "heap_bytes": 8 * KIB}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine
 from tests.oracles.node.links import Links, cycles_of
@@ -12,7 +11,7 @@ from tests.oracles.node.log import Log
 from tests.oracles.node.small import card, ends, groups_of, kernel, run
 from tests.oracles.node.times import parts_of
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 MACHINE = Machine(cards=(Card(), Card(), Card()), links=(Link((0, 1), 4.0), Link((1, 2), 1.0, latency_ns=30)))
 

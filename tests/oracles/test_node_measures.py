@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.blame import blame, without
 from tests.oracles.node.calendar import Calendar
 from tests.oracles.node.conservation import broken
@@ -16,7 +15,7 @@ from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, groups_of, kernel, run, tensor
 from tests.oracles.node.times import PARTS, parts_of
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 
 def test_of_a_queue_of_groups() -> None:

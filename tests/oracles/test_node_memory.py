@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import MIB
 from tests.oracles.node.node import Simulation
 from tests.oracles.node.small import card, ends, groups_of, kernel, run, tensor
 from tests.oracles.node.times import parts_of
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 WAIT = {"memory": "wait"}
 

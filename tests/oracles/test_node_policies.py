@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.description import Node
 from tests.oracles.node.log import Row
 from tests.oracles.node.node import simulate
@@ -19,7 +18,7 @@ from workbench.policies.placement import BestFit, NearestBoundary
 from workbench.policies.pool import MaxBandwidth, best_fit_split
 from workbench.policies.translation import SharingAwareEviction
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 
 def placement(policy: Any) -> Any:

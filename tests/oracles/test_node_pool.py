@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.calendar import Calendar, Key
 from tests.oracles.node.description import Card, Link, Machine, Policies
 from tests.oracles.node.description import Pool as Service
@@ -17,7 +16,7 @@ from tests.oracles.node.log import Log
 from tests.oracles.node.policies import best_fit_block, max_bandwidth, most_free
 from tests.oracles.node.pool import Pool, PoolCard, Region
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 
 class Bench:

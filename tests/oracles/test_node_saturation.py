@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.node import Simulation, simulate
@@ -14,7 +13,7 @@ from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, ends, groups_of, kernel, run, tensor
 from tests.oracles.node.times import parts_of
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 SHOOTDOWN = {"shootdown_cycles": 5, "shootdown_to": "all"}
 

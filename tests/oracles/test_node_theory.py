@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.oracles.node.draws import drawn
 from tests.oracles.node.log import Row
 from tests.oracles.node.node import Simulation
 from tests.oracles.node.small import card, ends, groups_of, kernel, run, tensor
 from tests.oracles.node.times import parts_of
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 CUSTOMERS = 800
 

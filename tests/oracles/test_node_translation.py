@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.depth import long
+import pytest
+
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Policies, Translation
 from tests.oracles.node.log import Log
@@ -12,7 +13,7 @@ from tests.oracles.node.pages import Page
 from tests.oracles.node.touch import Access
 from tests.oracles.node.translation import Translation as Part
 
-pytestmark = long
+pytestmark = pytest.mark.slow
 
 PLAIN = {"private_cycles": 1, "shared_entries": 0, "hop_cycles": 0, "directory_cycles": 0}
 SIZE = 4096

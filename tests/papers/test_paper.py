@@ -7,11 +7,12 @@ import pytest
 import yaml
 
 from papers.six_open_gpus import gathered, set_pdf, write_paper
-from tests.depth import long
 from tests.needs import TRACES, needs
 from workbench import paper
 from workbench.export.manifest import digests
 from workbench.export.verify import verify
+
+pytestmark = pytest.mark.slow
 
 SWEEP = {
     **yaml.safe_load((Path(__file__).parents[2] / "sweeps" / "placement" / "six_open_gpus.yaml").read_text()),
@@ -49,7 +50,6 @@ def test_without_the_traces_it_is_whole_and_says_what_stands_for_them(without_tr
     assert verify(folder / "placement", sample=2, figures=False).same
 
 
-@long
 def test_made_again_it_has_the_same_bytes(without_traces, folder, tmp_path):
     again = write_paper(without_traces, tmp_path / "again")
     same = [name for name, digest in digests(folder).items() if digests(again).get(name) == digest]
@@ -93,7 +93,6 @@ def test_a_wrong_sweep_is_one_sentence(tmp_path, monkeypatch, capsys):
     assert "none.yaml" in capsys.readouterr().err
 
 
-@long
 @needs(TRACES)
 def test_with_the_traces_it_has_the_numbers_of_recorded_kernels(tmp_path):
     evidence = gathered(SWEEP, seeds=3, workers=1, units=2)

@@ -7,7 +7,6 @@ import json
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures.registry import FIGURES
@@ -86,7 +85,7 @@ SWEEP = {
 }
 
 
-@long
+@pytest.mark.slow
 def test_a_generator_and_a_figure_run_from_the_command_line_in_workers_too(file, capsys):
     (file.parent / "mine.yaml").write_text(json.dumps(SWEEP))
     assert main(["run", "mine.yaml", "--out", "out", "--workers", "2"]) == 0, capsys.readouterr().err
@@ -114,7 +113,7 @@ def test_an_edited_generator_gives_other_runs(file):
     assert not before.rows.keys() & after.rows.keys()
 
 
-@long
+@pytest.mark.slow
 def test_a_bundle_brings_the_generator_along(tmp_path, file):
     bundle = wb.run(SWEEP).export(tmp_path / "paper")
     file.unlink()
@@ -168,6 +167,7 @@ def test_commands_refuse_a_file_that_does_not_run(file, capsys):
     assert "the figure file no_such.py does not exist" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_claims_may_not_call_two_sweeps_by_one_name():
     wb.add_claim(wb.Claim("F1", "one", "a file", lambda e: [e.runs("mine", SWEEP), e.runs("mine", {})]))
     with pytest.raises(InputError, match="two claims call different sweeps 'mine'"):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper, thinned
 from tests.junk import ANYTHING
 from tests.policies.teaching import METHODS, Method, methods
+from tests.slow import examples, thinned
 from workbench.errors import WorkbenchError
 from workbench.policies.placement import FirstFit
 from workbench.policies.policy import questions
@@ -65,7 +65,7 @@ def test_junk_is_taken_or_refused_in_one_line(part: int) -> None:
     assert refused > 500
 
 
-@deeper(15, 1000)
+@examples(15, 1000)
 @given(st.data())
 def test_anything_else_is_too(data: st.DataObject) -> None:
     method = data.draw(st.sampled_from(every()))

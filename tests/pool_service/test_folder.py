@@ -5,7 +5,6 @@ import os
 import numpy as np
 import pytest
 
-from tests.depth import long
 from tests.pool_service.conftest import in_thread
 from workbench.errors import InputError
 from workbench.pool_service import PoolClient, running_service
@@ -36,7 +35,7 @@ def test_beside_a_services_own_files_a_file_of_somebodys_own_is_refused(tmp_path
         ServiceFolder(folder).make()
 
 
-@long
+@pytest.mark.slow
 def test_a_folder_that_a_service_used_may_be_used_again_and_cleared(tmp_path):
     folder = tmp_path / "service"
     for _ in range(2):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.depth import LONG, deeper
 from tests.engines.pool_cases import Case
+from tests.slow import LONG, examples
 from workbench.engines.pool.live import Live
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Link
@@ -136,7 +136,7 @@ def test_a_policy_that_fails_is_told_of_and_the_service_goes_on(capsys):
 
 
 @given(st.lists(st.tuples(st.integers(1, 3 * PAGE), st.integers(0, 9)), max_size=40))
-@deeper(13, 200)
+@examples(13, 200)
 def test_slots_never_overlap_never_run_out_and_are_pages_where_they_are_large(steps):
     size = 20 * PAGE
     slots, live = Slots(size), {}
@@ -273,6 +273,7 @@ def as_many_as_can_be(holdings, client):
     return None
 
 
+@pytest.mark.slow
 def test_a_full_disk_refuses_what_is_new_and_takes_back_what_there_is(tmp_path, monkeypatch):
     """What is reserved lasts for every release; and for a journal that is mostly past, until it can be written anew."""
     holdings, result = over(tmp_path / "journal")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long
 from tests.pool_service.conftest import SMALL, soon
 from workbench.errors import WorkbenchError
 from workbench.pool_service import PoolClient, Refused
@@ -45,7 +44,7 @@ class App:
             pipe.close()
 
 
-@long
+@pytest.mark.slow
 def test_two_processes_share_a_region_and_a_killed_one_gives_back_what_it_held(folder):
     with running_service(folder, SMALL) as service, PoolClient(folder, "gpu1") as watch:
         one, other = App(folder), App(folder, "gpu1")
@@ -70,7 +69,7 @@ def test_two_processes_share_a_region_and_a_killed_one_gives_back_what_it_held(f
     assert sorted(path.name for path in folder.iterdir()) == ["lock"]
 
 
-@long
+@pytest.mark.slow
 def test_a_killed_service_loses_no_byte_of_those_who_live_and_takes_back_what_the_dead_held(folder):
     service = start_service(folder, SMALL)
     living, dying = App(folder), App(folder)

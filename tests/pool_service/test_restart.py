@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long
 from tests.pool_service.conftest import SMALL, in_thread
 from tests.pool_service.test_service import _killed
 from workbench.errors import InputError
@@ -52,7 +51,7 @@ class SlowService:
         self.process.communicate()
 
 
-@long
+@pytest.mark.slow
 def test_clients_of_a_killed_service_need_no_patience_while_the_next_one_loads(folder):
     first = start_service(folder, SMALL)
     client = PoolClient(folder, patience_s=0)
@@ -73,6 +72,7 @@ def test_clients_of_a_killed_service_need_no_patience_while_the_next_one_loads(f
     service.end()
 
 
+@pytest.mark.slow
 def test_where_nobody_was_served_there_is_no_socket_before_there_is_something_to_read(folder):
     service = SlowService(folder)
     assert service.said.startswith("imports") and not (folder / "socket").exists()
@@ -80,6 +80,7 @@ def test_where_nobody_was_served_there_is_no_socket_before_there_is_something_to
     service.end()
 
 
+@pytest.mark.slow
 def test_a_client_that_waited_for_a_service_of_other_cards_is_told(folder):
     _killed(folder, SMALL)
     service = SlowService(folder, "--card-bytes", "8192")

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from tests.depth import thinned
 from tests.pool_service.conftest import in_thread
+from tests.slow import thinned
 from workbench.errors import InputError
 from workbench.machine import preset
 from workbench.pool_service import OutOfMemory, PoolClient, Refused, ServiceSettings

@@ -150,6 +150,7 @@ def test_who_floods_or_never_reads_waits_alone(folder):
         client.free(region)
 
 
+@pytest.mark.slow
 def test_ten_thousand_regions_come_and_go(folder):
     with in_thread(folder, {"target": "local_only"}) as service, PoolClient(folder) as client:
         regions = client.alloc_many([64] * 1000)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.slow import examples
 from tests.toy_dispatch import BLOCKS, CONTIGUOUS, RESOURCES, toy
 from workbench.records.dispatch import COLUMNS, KINDS, events
 
@@ -29,7 +29,7 @@ def rows(record):
     return [dict(zip(log, row, strict=True)) for row in zip(*(column.tolist() for column in log.values()), strict=True)]
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_the_log_is_totally_ordered_and_whole(record):
     log = rows(record)
@@ -42,7 +42,7 @@ def test_the_log_is_totally_ordered_and_whole(record):
     assert counted == {**expected, "round_failed": record.failed_rounds}
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(records)
 def test_replaying_the_log_takes_only_what_is_free_and_gives_all_back(record):
     held = {}

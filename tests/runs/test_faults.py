@@ -10,22 +10,25 @@ from benchmarks.faults import faults
 from benchmarks.faults.campaign import all_faults
 from benchmarks.faults.deeds import DEEDS
 from benchmarks.faults.site import Site
-from tests.depth import long
 
 
 @pytest.mark.parametrize(
     ("fault", "given"),
     [
         (faults.drivers_killed, {"times": 1}),
-        pytest.param(faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}, marks=long),
-        pytest.param(faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}, marks=long),
-        pytest.param(faults.full_disk, {}, marks=long),
-        pytest.param(faults.damaged_tail, {}, marks=long),
-        pytest.param(faults.two_drivers, {}, marks=long),
+        pytest.param(
+            faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}, marks=pytest.mark.slow
+        ),
+        pytest.param(
+            faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}, marks=pytest.mark.slow
+        ),
+        pytest.param(faults.full_disk, {}, marks=pytest.mark.slow),
+        pytest.param(faults.damaged_tail, {}, marks=pytest.mark.slow),
+        pytest.param(faults.two_drivers, {}, marks=pytest.mark.slow),
     ],
     ids=lambda given: getattr(given, "__name__", str(given)),
 )
-@long
+@pytest.mark.slow
 def test_nothing_is_lost_repeated_or_wrongly_blamed(tmp_path, fault, given):
     books = fault(tmp_path / "site", **given)
     assert books.happened >= 1
@@ -38,7 +41,7 @@ def test_the_campaign_has_every_fault():
     assert len(all_faults(30)) == 11 + len(deeds)
 
 
-@long
+@pytest.mark.slow
 def test_bad_books_are_seen(tmp_path):
     site = Site(tmp_path / "site", {"plan": {"seeds": 30}, "run": {"workers": 1}})
     site.start().communicate(timeout=100)

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from workbench.errors import WorkbenchError
 from workbench.process import FIXED
 
@@ -76,14 +75,20 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> float:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "how"),
-    [("2", {"workers": 1}), pytest.param("1", {}, marks=long), pytest.param("random", {"workers": 2}, marks=long)],
+    [
+        ("2", {"workers": 1}),
+        pytest.param("1", {}, marks=pytest.mark.slow),
+        pytest.param("random", {"workers": 2}, marks=pytest.mark.slow),
+    ],
 )
 def test_a_driver_of_another_seed_hands_the_work_to_workers(tmp_path: Path, fixed: float, seed: str, how: dict) -> None:
     assert driven(tmp_path, seed, **how) == ({fixed}, [FIXED], [])
 
 
+@pytest.mark.slow
 def test_a_driver_that_keeps_the_work_says_why_and_its_rows_name_the_seed(tmp_path: Path, fixed: float) -> None:
     values, seeds, notes = driven(tmp_path, "5", workers=0)
     assert values != {fixed}
@@ -93,7 +98,7 @@ def test_a_driver_that_keeps_the_work_says_why_and_its_rows_name_the_seed(tmp_pa
     assert note.endswith("start Python with PYTHONHASHSEED=6640.")
 
 
-@long
+@pytest.mark.slow
 def test_threads_stay_and_say_so(tmp_path: Path) -> None:
     _, seeds, notes = driven(tmp_path, "random", executor="threads")
     assert seeds == ["drawn"]
@@ -105,6 +110,7 @@ def test_rows_of_the_package_alone_name_no_seed() -> None:
     assert all("hash_seed" not in origin.facts for origin in results.origins)
 
 
+@pytest.mark.slow
 def test_workers_that_somebody_else_began_with_another_seed_refuse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,8 +6,9 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 import workbench as wb
-from tests.depth import long
 from tests.work_counts import instructions
 
 SWEEP: dict[str, Any] = {
@@ -28,7 +29,7 @@ MOST_OF_A_SWEEP = 350_000
 """With a look at all of the package's own code that the runs execute; a walk through it takes 2,400,000."""
 
 
-@long
+@pytest.mark.slow
 def test_a_run_and_a_sweep_cost_no_more_than_they_did():
     """What is the same for all runs of a plan or of a bundle is looked up once, not for each of them; counted in a
     process of its own, for what others registered or remembered is counted too. What is done by the clock, now and

@@ -19,7 +19,6 @@ from numba.core.compiler_lock import global_compiler_lock
 import workbench as wb
 from benchmarks.faults.deeds import IN_ANY, SENTENCES
 from benchmarks.faults.runs import SWEEP, faulty_plan
-from tests.depth import long
 from workbench import lever
 from workbench.errors import InputError, StoreError
 from workbench.executors import cluster, scheduler
@@ -80,10 +79,10 @@ HERE = [name for name in IN_ANY if name != "loops"]
     ("how", "names"),
     [
         ({"workers": 0}, HERE),
-        ({"workers": 1}, IN_ANY),
-        ({"workers": 2, "executor": "threads"}, IN_ANY),
-        pytest.param({"workers": 2}, [*IN_ANY, "ends"], marks=long),
-        pytest.param({"executor": "local:2"}, IN_ANY, marks=long),
+        pytest.param({"workers": 1}, IN_ANY, marks=pytest.mark.slow),
+        pytest.param({"workers": 2, "executor": "threads"}, IN_ANY, marks=pytest.mark.slow),
+        pytest.param({"workers": 2}, [*IN_ANY, "ends"], marks=pytest.mark.slow),
+        pytest.param({"executor": "local:2"}, IN_ANY, marks=pytest.mark.slow),
     ],
     ids=lambda given: str(given) if "workers" in given or "executor" in given else "",
 )
@@ -97,7 +96,7 @@ def test_whatever_a_run_does_costs_its_row(how, names, capfd):
         assert all(len(line) < 400 for line in printed.err.splitlines() if "out out" in line)
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "deed"),
     [
@@ -140,13 +139,14 @@ def test_an_error_of_the_workbenchs_kind_is_named_like_any_other():
     assert "raised" not in row.error
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
 def test_a_run_after_which_its_worker_can_do_nothing_costs_no_row(how):
     deeds = {"4": "breaks_threads", "15": "breaks_threads"}
     check(deeds, outcome(faulty_plan(SEEDS, deeds=deeds), limit_seconds=LIMIT, **how))
 
 
+@pytest.mark.slow
 def test_an_executor_that_was_handed_in_goes_on_without_a_worker_that_does_not_answer():
     deeds = at_seeds([*HERE, "stops_itself"])
     executor = ProcessPoolExecutor(2)
@@ -195,7 +195,7 @@ def twelve(policy) -> dict:
     return {**SWEEP, "policy": {"placement": {"vary": ["first_fit", policy]}}, "seeds": 6}
 
 
-@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=long), 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("where", ["function", "parameters"])
 def test_a_policy_that_raises_in_any_method_is_named_and_costs_its_rows(where, workers):
     table = wb.run(twelve(Wrong(where=where)), workers=workers).table.set_index("policy.placement")
@@ -294,7 +294,7 @@ class Compiles(RandomWorkgroups):
         return super().workgroups(machine, streams)
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize(("compiles", "status"), [(True, "done"), (False, "failed")])
 def test_what_is_compiled_does_not_count_against_the_limit(compiles, status, monkeypatch):
     monkeypatch.setattr(watchdog, "STOPPED_SECONDS", 1000.0)
@@ -324,7 +324,7 @@ def test_a_report_is_read_until_its_place_is_another_bundles():
     mine.close()
 
 
-@long
+@pytest.mark.slow
 def test_a_worker_that_never_begins_is_replaced(monkeypatch):
     """One that was stopped while it had nothing to do."""
     monkeypatch.setattr(scheduler, "START_SECONDS", 1.0)
@@ -386,7 +386,7 @@ class Loud(Placement):
 """
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_a_policy_prints_stays_out_of_the_commands_output(tmp_path, workers):
     (tmp_path / "loud.py").write_text(POLICY)

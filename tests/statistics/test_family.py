@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.depth import deeper
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.statistics import false_discovery, holm
 
@@ -55,7 +55,7 @@ def test_what_is_no_p_value(p):
 P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), min_size=1, max_size=30)
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(P_VALUES)
 def test_it_is_scipys_in_the_order_given_and_never_stricter_than_holm(p_values):
     named = {f"t{k}": p for k, p in enumerate(p_values)}

@@ -8,7 +8,6 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.statistics import Interval, mean_interval, proportion_interval
 from workbench.statistics.interval import RESAMPLES, mean_test
@@ -81,7 +80,7 @@ def test_the_bootstrap_is_the_same_every_time_and_has_a_floor():
     assert (ours.low, ours.high) == pytest.approx((t.low, t.high), abs=0.1)
 
 
-@long
+@pytest.mark.slow
 def test_the_bootstrap_errs_less_than_t_where_values_are_skewed():
     samples = np.random.default_rng(3).lognormal(0, 1, (400, 40)) - np.exp(0.5)
     ours = np.mean([mean_test(one)[1] < 0.01 for one in samples])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from benchmarks.statistics.error_and_power import sign_p
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.statistics import Looks, compare
 from workbench.statistics.interval import chance_of_any
@@ -36,7 +35,7 @@ def test_ten_looks_without_effect_err_often_uncorrected_and_rarely_corrected(wor
     assert share <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
 
 
-@long
+@pytest.mark.slow
 def test_interval_and_p_value_at_a_corrected_look_agree():
     looks, draws = Looks((10, 20, 40)), np.random.default_rng(3)
     for gains in draws.normal(0.4, 1, (200, 40)):

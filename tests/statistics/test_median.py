@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.statistics import error_and_power
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.statistics import compare, least_p, median_interval, sign_p
 from workbench.statistics.interval import one_sided_p
@@ -97,7 +96,7 @@ def test_the_kept_table_keeps_its_promise_and_shows_what_t_and_wilcoxon_do():
     assert {row["test"] for row in rows if row["table"] == "power"} == {"sign", "t", "wilcoxon"}
 
 
-@long
+@pytest.mark.slow
 def test_the_table_is_made_again_as_it_is_kept():
     cells = error_and_power.errors_of_the_median(4000)
     kept = [row for row in csv.DictReader(TABLE.open()) if row["table"] == "error of the median"]

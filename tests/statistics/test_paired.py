@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper, thinned
+from tests.slow import examples
 from tests.work_counts import growth, peak_bytes
 from workbench.errors import InputError
 from workbench.statistics import compare, superior
@@ -54,7 +54,7 @@ def test_agrees_with_scipy():
     assert (c.interval.low, c.interval.high) == pytest.approx((ends.low, ends.high))
 
 
-@deeper(10, 150)
+@examples(10, 150)
 @given(rows, st.sampled_from(["lower", "higher"]))
 def test_swapping_the_two_mirrors_everything(values, better):
     left, right = map(list, zip(*values))
@@ -66,7 +66,7 @@ def test_swapping_the_two_mirrors_everything(values, better):
     assert back.p_value == there.p_value
 
 
-@deeper(8, 100)
+@examples(8, 100)
 @given(rows, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_bit(values, shuffler):
     seeds = list(range(len(values)))
@@ -77,7 +77,7 @@ def test_the_order_of_rows_changes_no_bit(values, shuffler):
 
 
 @pytest.mark.parametrize("estimand", ["median", "mean"])
-@pytest.mark.parametrize("seeds", thinned([5, 6, 13, 40, 60], 4))
+@pytest.mark.parametrize("seeds", [5, *(pytest.param(count, marks=pytest.mark.slow) for count in (6, 13, 40, 60))])
 def test_interval_sign_p_and_case_agree(seeds, estimand):
     draws = np.random.default_rng(seeds)
     for shift in (0.0, 0.4, -0.4):
@@ -158,6 +158,7 @@ def test_the_work_grows_no_faster_than_the_pairs():
     assert many < 11 * few
 
 
+@pytest.mark.slow
 def test_scipy_is_loaded_only_when_needed():
     script = (
         "import sys; from workbench.statistics import compare; assert 'scipy' not in sys.modules\n"

@@ -203,6 +203,7 @@ def test_seeds_too_few_for_any_verdict_are_named_once_with_how_many_it_takes(see
     assert ("cannot decide" in capsys.readouterr().out) == is_noted
 
 
+@pytest.mark.slow
 def test_seeds_that_are_added_after_a_look_are_looks(tmp_path):
     """Ten looks without effect called one of six studies an effect; a folder keeps at how many seeds it was looked."""
     config = {**SWEEP, "measures": ["drain_cycles"]}

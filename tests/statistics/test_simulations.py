@@ -3,13 +3,13 @@
 import pytest
 
 from benchmarks.statistics import adaptive, planted
-from tests.depth import long, thinned
+from tests.slow import thinned
 
 EXPECTED = {"reversed": "contradicted", "effect in half the space": "holds_where", "one case reversed": "fails_where"}
 
 
-@long
-@pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=long)])
+@pytest.mark.slow
+@pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("world", "law"),
     thinned([pytest.param(world, law) for world in planted.WORLDS for law in ("normal", "whole numbers", "skewed")], 3),
@@ -21,15 +21,15 @@ def test_error_rates_of_verdicts_in_planted_worlds(world, law, studies):
     assert result.words.most_common(1)[0][0] == EXPECTED.get(world, "undecided")
 
 
-@long
+@pytest.mark.slow
 def test_a_small_level_holds_for_skewed_differences():
     """Judged in a family of eight, so that errors controlled over the family are 0.05 / 8 of one claim; t erred 4 %."""
     world = planted.studies("no effect", 10, 40, 1000, family=8, law="skewed")
     assert not world.false_yes.above(0.05 / 8) and not world.false_no.above(0.05 / 8), world
 
 
-@long
-@pytest.mark.parametrize(("cases", "studies"), [(30, 30), pytest.param(30, 1000, marks=long)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("cases", "studies"), [(30, 30), pytest.param(30, 1000, marks=pytest.mark.slow)])
 def test_many_cases_make_no_verdict_surer(cases, studies):
     """0.4: with all true effects 0 the verdict "no" came in 31 of 60 studies with 30 cases."""
     world = planted.studies("no effect", cases, 30, studies)
@@ -37,7 +37,7 @@ def test_many_cases_make_no_verdict_surer(cases, studies):
     assert world.words["undecided"] >= 0.85 * studies
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["effect in half the space", "one case reversed"])
 def test_a_family_costs_power_and_no_errors(world):
     result = planted.studies(world, 10, 60, 40, family=18)

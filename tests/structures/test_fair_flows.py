@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles.pool_flows import finishing_times as slow
 from tests.oracles.pool_flows import rates
+from tests.slow import examples
 from workbench.structures.flow_sharing import Flows, finishing_times
 
 PATHS = st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1, max_size=5)
@@ -14,7 +14,7 @@ FLOWS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 100), st.integers(
 CAPACITY = st.lists(st.sampled_from([1.0, 2.5, 4.0, 10.0]), min_size=4, max_size=4)
 
 
-@deeper(16, 250)
+@examples(16, 250)
 @given(PATHS, FLOWS, CAPACITY)
 def test_ends_as_flows_that_are_followed_one_by_one(paths, drawn, capacity):
     flows = sorted((start, amount, path % len(paths)) for start, amount, path in drawn)
@@ -27,7 +27,7 @@ def test_ends_as_flows_that_are_followed_one_by_one(paths, drawn, capacity):
     np.testing.assert_allclose(finishing_times(given_), expected, rtol=1e-9)
 
 
-@deeper(10, 150)
+@examples(10, 150)
 @given(PATHS, CAPACITY)
 def test_the_oracles_rates_are_max_min_fair(paths, capacity):
     """Every flow meets a full resource on which no flow is faster: the definition (Bertsekas, Gallager)."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.slow import examples
 from workbench.structures.pickle_scan import (
     CUT_OFF,
     EMPTY_STACK,
@@ -31,13 +31,14 @@ def found(content):
     return look(np.frombuffer(content, np.uint8))
 
 
-@deeper(80, 400)
+@pytest.mark.slow
+@examples(80, 400)
 @given(PLAIN, st.integers(2, 5))
 def test_what_python_writes_is_sound(value, protocol):
     assert found(pickle.dumps([value, value], protocol)) == (SOUND, found(pickle.dumps([value, value], protocol))[1])
 
 
-@deeper(80, 400)
+@examples(80, 400)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_walked_to_an_end(content):
     assert found(b"\x80\x04" + content)[0] in range(7)

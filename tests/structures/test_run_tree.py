@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles import free_map as slow
+from tests.slow import examples
 from tests.structures.states import free_lists, lengths
 from workbench.structures.bitmaps import mark_free, mark_taken, packed
 from workbench.structures.run_tree import (
@@ -27,7 +27,7 @@ def check(tree, words, free, length, at):
     assert lowest_start_from(tree, words, length, at) == next((s for s in starts if s >= at), -1)
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(free_lists, lengths, st.data())
 def test_searches_before_and_after_changes(free, length, data):
     words = packed(np.array(free))

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.slow import examples
 from workbench.structures.size_index import (
     CACHE_LINE,
     CLASSES,
@@ -28,7 +28,7 @@ def first(held, size):
     return next((block for its, _, block in sorted(held) if its >= size), -1)
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(STEPS, st.randoms(use_true_random=False))
 def test_answers_as_a_sorted_list(steps, chance):
     index = new_size_index(2, len(steps))

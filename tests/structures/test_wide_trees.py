@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.slow import examples
 from workbench.structures.wide_trees import (
     ADDRESSES,
     BEHIND,
@@ -82,7 +82,7 @@ def spare_nodes(trees):
 
 @example([(0, 200, "any"), (1, 120, "any"), (0, -195, "down"), (1, -118, "spread")], random.Random(1))
 @example([(0, 420, "up"), (0, -140, "spread"), (1, 140, "up")], random.Random(1))
-@deeper(8, 125)
+@examples(8, 125)
 @given(PHASES, st.randoms(use_true_random=False))
 def test_holds_what_a_sorted_list_holds(phases, chance):
     trees = empty(np.zeros(words_needed(TREES, most_at_a_time(phases)), np.int64), TREES)

@@ -26,6 +26,7 @@ def test_the_same_sampler_by_either_name_proposes_the_same_trials():
     assert [t.values for t in results.found] == [t.values for t in ours.found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "changed"),
     [

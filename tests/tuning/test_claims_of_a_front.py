@@ -7,7 +7,6 @@ import pytest
 
 import workbench as wb
 from benchmarks.statistics import tuning as planted
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.tuning import importances
 from workbench.tuning.front import Front
@@ -47,6 +46,7 @@ def test_points_of_equal_outcome_are_one_row():
     assert [one.number for one in different(made)] == [0, 2]
 
 
+@pytest.mark.slow
 def test_the_table_says_what_levers_reach_that_change_nothing(found):
     table = found.importances.set_index("lever")["drain_cycles"]
     assert 0 < table[INERT] <= 1
@@ -67,7 +67,7 @@ def test_where_no_trial_differs_no_share_means_anything(monkeypatch):
     assert importances._with_floor(None, range(99), None) == {"a": 0.5, "b": 0.5, INERT: 1.0}
 
 
-@long
+@pytest.mark.slow
 def test_one_lever_that_matters_is_above_the_floor_and_the_others_are_not():
     """The floor is of the divergence itself, so a share that one lever takes is not missing for the others."""
     draws = np.random.default_rng(5)

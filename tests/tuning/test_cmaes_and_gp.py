@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from tests.depth import long
 from tests.tuning.small import small
 from tests.tuning.test_resume import Command, DiesAt, in_a_child
 from workbench.errors import StoreError, WorkbenchError
@@ -26,7 +25,7 @@ NUMBERS = small(
 )
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [3, 17, 29])
 def test_a_killed_cloud_goes_on_to_the_bit(tmp_path, runs):
     whole = tune(NUMBERS)

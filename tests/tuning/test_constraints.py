@@ -45,6 +45,7 @@ def test_bounds_that_nothing_keeps_leave_no_front(middle):
         _ = results.pareto
 
 
+@pytest.mark.slow
 def test_the_journal_has_the_bounds_so_that_a_study_goes_on(tmp_path, middle):
     study = constrained({"mean_queue": {"most": middle}, "drain_cycles": {"least": 1}})
     tune(study, tmp_path / "out", 9)

@@ -18,7 +18,6 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 import yaml
 
-from tests.depth import long
 from tests.tuning.small import small
 from tests.waiting import wait_until
 from workbench.cli import main
@@ -56,8 +55,8 @@ def interrupted(displayed):
         displayed.kill()
 
 
-@pytest.mark.parametrize("kind", ["journal", pytest.param("sqlite", marks=pytest.mark.long)])
-@long
+@pytest.mark.parametrize("kind", ["journal", pytest.param("sqlite", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_it_answers_on_its_port_until_it_is_interrupted(tmp_path, kind):
     study = small(storage={"journal": None, "sqlite": f"sqlite:///{tmp_path / 'study.db'}"}[kind])
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))

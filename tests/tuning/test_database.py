@@ -14,7 +14,6 @@ import optuna
 import pytest
 
 from benchmarks.faults.postgresql import server
-from tests.depth import long
 from tests.needs import needs
 from tests.tuning.small import Counts, small, undisturbed
 from tests.tuning.test_resume import DiesAt, in_a_child
@@ -24,6 +23,8 @@ from workbench.tuning import tune
 from workbench.tuning.storages import STATE, Database, open_database
 from workbench.tuning.study import read_storage, read_study
 from workbench.tuning.tuner import storage_of
+
+pytestmark = pytest.mark.slow
 
 SAMPLERS = [{"nsga2": {"population": 6, "seed": 3}}, {"tpe": {"startup": 4}}]
 KINDS = ["sqlite", pytest.param("postgresql", marks=needs("postgresql"))]
@@ -90,10 +91,9 @@ def away(request, storage):
 
 @pytest.mark.parametrize(
     ("sampler", "runs", "keep_seconds"),
-    [(SAMPLERS[0], 5, 1000), pytest.param(SAMPLERS[1], 17, 0, marks=long)],
+    [(SAMPLERS[0], 5, 1000), pytest.param(SAMPLERS[1], 17, 0, marks=pytest.mark.slow)],
     ids=["nsga2", "tpe"],
 )
-@long
 def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, storage, sampler, runs, keep_seconds):
     monkeypatch.setattr("workbench.tuning.trial_store.KEEP_SECONDS", keep_seconds)
     study = small(sampler=sampler, storage=storage)
@@ -110,15 +110,13 @@ def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, stora
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 
-@long
-@pytest.mark.parametrize("sampler", [SAMPLERS[0], pytest.param(SAMPLERS[1], marks=long)], ids=["nsga2", "tpe"])
+@pytest.mark.parametrize("sampler", SAMPLERS[:2], ids=["nsga2", "tpe"])
 def test_more_trials_later_are_the_trials_of_one_long_study(storage, sampler):
     for trials in (4, 13, 20):
         stepwise = tune(small(sampler=sampler, storage=storage), trials=trials)
     assert stepwise.trials.equals(undisturbed(sampler)[0].trials)
 
 
-@long
 def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     sampler = {"tpe": {"startup": 4}}
     watch = GoesAway(away, at=(3, 14))
@@ -130,7 +128,6 @@ def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 
-@long
 @pytest.mark.parametrize("lost", ["before", "after"])
 def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatch, lost):
     """Whether the trial was kept is looked up, not guessed."""
@@ -156,7 +153,6 @@ def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatc
     assert results.trials.equals(undisturbed()[0].trials)
 
 
-@long
 def test_one_driver_at_a_time(storage, monkeypatch):
     monkeypatch.setattr("workbench.tuning.storages.HANDOVER_SECONDS", 0.2)
     study = read_study(small(storage=storage))
@@ -188,7 +184,6 @@ def test_trials_of_somebody_else_are_refused(storage):
         tune(small(storage=storage))
 
 
-@long
 def test_no_password_is_kept_or_said(tmp_path, storage):
     tune(small(storage=storage), tmp_path / "out", 3)
     for file in (tmp_path / "out").rglob("*"):

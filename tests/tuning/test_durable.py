@@ -15,6 +15,7 @@ from workbench.tuning.driver import Evaluator
 from workbench.tuning.optuna_extensions import JournalFile
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [{"tpe": {"startup": 4}}, {"nsga2": {"population": 6}}])
 def test_nothing_is_run_before_all_that_was_told_is_on_the_disk(tmp_path, monkeypatch, sampler):
     seen, on_disk, journal = [], [], tmp_path / "out" / "study.journal"
@@ -38,6 +39,7 @@ def test_nothing_is_run_before_all_that_was_told_is_on_the_disk(tmp_path, monkey
     assert on_disk[-1] == journal.stat().st_size
 
 
+@pytest.mark.slow
 def test_a_disk_that_does_not_take_it_is_one_sentence(tmp_path, monkeypatch):
     def full(self):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles import hypervolume as cells
+from tests.slow import examples
 from workbench.tuning.front import on_front
 from workbench.tuning.hypervolume import history, hypervolume, reference_point
 
@@ -17,14 +17,14 @@ def points(objectives, most=8):
     return st.lists(st.tuples(*[st.integers(0, 6)] * objectives), min_size=1, max_size=most)
 
 
-@deeper(60, 400)
+@examples(60, 400)
 @given(st.integers(1, 4).flatmap(points))
 def test_it_is_the_number_of_cells(rows):
     reference = [5] * len(rows[0])
     assert hypervolume(np.array(rows, float), np.array(reference, float)) == cells.hypervolume(rows, reference)
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(points(2, 12))
 def test_the_front_is_what_no_other_beats(rows):
     def beaten(row):
@@ -33,7 +33,7 @@ def test_the_front_is_what_no_other_beats(rows):
     assert on_front(np.array(rows)).tolist() == [not beaten(row) for row in rows]
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(st.lists(st.one_of(st.none(), st.tuples(*[st.integers(0, 5)] * 3)), min_size=1, max_size=10))
 def test_the_history_is_that_of_every_prefix(rows):
     reference = np.array([6.0, 6.0, 6.0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import long, thinned
 from tests.tuning.small import small
 from tests.tuning.test_resume import Counts, DiesAt, in_a_child
 from workbench.experiments.store import Store
@@ -26,6 +25,7 @@ def rows(folder):
         store.close()
 
 
+@pytest.mark.slow
 def test_who_is_given_up_is_beaten_on_every_first_seed_by_a_trial_of_the_front_before_it(tmp_path):
     results = tune(study(), tmp_path / "out")
     kept, names = rows(tmp_path / "out"), ("drain_cycles", "wear_cv")
@@ -40,6 +40,7 @@ def test_who_is_given_up_is_beaten_on_every_first_seed_by_a_trial_of_the_front_b
         assert (trial.status == "pruned") == any(beaten), trial.number
 
 
+@pytest.mark.slow
 def test_those_that_are_not_given_up_rest_on_all_seeds_and_those_that_are_on_few(tmp_path):
     results = tune(study(sampler={"random": {"together": 5, "seed": 2}}), tmp_path / "out")
     without = tune(study(sampler={"random": {"together": 5, "seed": 2}}, pruning=False))
@@ -55,9 +56,9 @@ def test_those_that_are_not_given_up_rest_on_all_seeds_and_those_that_are_on_few
     assert not results.any_failed
 
 
-@long
-@pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
-@pytest.mark.parametrize("runs", [pytest.param(3, marks=long), 31, pytest.param(52, marks=long)])
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("runs", [3, 31, 52])
 def test_a_killed_study_that_prunes_goes_on_to_the_bit(tmp_path, sampler, runs):
     whole, every = Counts(), Counts()
     expected = tune(study(sampler=sampler), progress=whole)

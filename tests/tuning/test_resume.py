@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.depth import long, thinned
+from tests.slow import thinned
 from tests.tuning.small import Counts, small, undisturbed
 from workbench.errors import StoreError
 from workbench.experiments.progress import Silent
@@ -50,11 +50,11 @@ def in_a_child(body):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "keep_seconds", "sampler"),
     [
-        pytest.param(runs, keep_seconds, sampler, marks=[] if (runs, keep_seconds) == dies else [long])
+        pytest.param(runs, keep_seconds, sampler, marks=[] if (runs, keep_seconds) == dies else [pytest.mark.slow])
         for keep_seconds in (0, 1000)
         for runs in (1, 5, 11, 17)
         for sampler, dies in zip(SAMPLERS, [(1, 0), (5, 0), (11, 0), (17, 0), (11, 1000)], strict=True)
@@ -72,8 +72,8 @@ def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs,
 
 
 @pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
-@pytest.mark.parametrize("told", [pytest.param(1, marks=long), 4, pytest.param(7, marks=long)])
-@long
+@pytest.mark.parametrize("told", [pytest.param(1, marks=pytest.mark.slow), 4, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, told):
     real = TrialStore.append
 
@@ -90,6 +90,7 @@ def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, t
     assert tune(study(sampler), tmp_path / "out").trials.equals(undisturbed(sampler)[0].trials)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", thinned(SAMPLERS, 9))
 def test_more_trials_later_are_the_trials_of_one_long_study(tmp_path, sampler):
     for trials in (4, 9, 20):
@@ -98,6 +99,7 @@ def test_more_trials_later_are_the_trials_of_one_long_study(tmp_path, sampler):
     assert len(tune(study(sampler), tmp_path / "out", 5).trials) == 20
 
 
+@pytest.mark.slow
 def test_what_a_dead_driver_leaves_in_the_journal_is_mended(tmp_path):
     tune(small(), tmp_path / "out", 8)
     journal = tmp_path / "out" / JOURNAL
@@ -160,7 +162,8 @@ def test_a_file_that_is_no_sampler_does_nothing(tmp_path):
     assert not (tmp_path / "done").exists()
 
 
-@pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_without_the_sampler_the_journal_leads_it_back(tmp_path, sampler):
     tune(study(sampler), tmp_path / "out", 13)
     (tmp_path / "out" / STATE_FILE).unlink()

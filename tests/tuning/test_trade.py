@@ -194,6 +194,7 @@ def test_the_baseline_is_the_one_to_take_where_nothing_beats_it(waste, pace):
     assert few[0] == taken and few[-1].startswith("cannot decide: 2 comparisons at 5 seeds") and ": gains" not in few[1]
 
 
+@pytest.mark.slow
 def test_failed_trials_are_no_ends_and_a_study_of_failures_trades_nothing():
     wrong = {"placement": {"tune": ["first_fit", "tests/tuning/small.py:FailsWhenWide"]}}
     results = tune(small(policy=wrong, trials=6))
@@ -204,6 +205,7 @@ def test_failed_trials_are_no_ends_and_a_study_of_failures_trades_nothing():
     assert results.trades
 
 
+@pytest.mark.slow
 def test_the_sentence_is_printed(tmp_path, capsys, monkeypatch):
     import yaml
 

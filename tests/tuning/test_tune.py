@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
+from tests.slow import thinned
 from tests.tuning.small import FailsWhenWide, small
 from workbench.errors import WorkbenchError
 from workbench.experiments.store import Store
@@ -21,6 +21,7 @@ def stored(folder):
         store.close()
 
 
+@pytest.mark.slow
 def test_evaluations_are_the_runs_that_a_sweep_would_do(tmp_path):
     tune(small(), tmp_path / "tuned")
     choices = {
@@ -154,6 +155,7 @@ def test_a_run_that_refused_fails_its_trial_with_the_reason(monkeypatch):
 SAMPLERS = ["nsga2", "tpe", {"tpe": {"grouped": True, "together": 4}}, "random", "qmc"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
 def test_every_sampler_proposes_the_same_again(sampler, capfd):
     first, second = tune(small(sampler=sampler)), tune(small(sampler=sampler))
@@ -164,10 +166,12 @@ def test_every_sampler_proposes_the_same_again(sampler, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_workers_do_not_change_what_is_proposed():
     assert tune(small(), workers=2).trials.equals(tune(small()).trials)
 
 
+@pytest.mark.slow
 def test_the_folder_opens_as_the_sweep_over_its_front(tmp_path):
     study_results = tune(small(), tmp_path / "out")
     results = wb.open_results(tmp_path / "out")

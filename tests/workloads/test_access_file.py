@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.junk import refusal
+from tests.slow import examples
 from workbench.levers import Lever
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
@@ -29,7 +29,7 @@ def read(text, tmp_path, name="a.csv", pack=bytes):
     return read_workload({"file": str(place)}, wants="accesses")
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(ROWS, st.booleans(), st.integers(1, 9), st.sampled_from(["\n", "\r\n"]))
 def test_every_row_is_read_however_it_is_cut(tmp_path_factory, rows, unmaps, size, end):
     rows = sorted(rows, key=lambda row: row[0])
@@ -47,7 +47,7 @@ def test_every_row_is_read_however_it_is_cut(tmp_path_factory, rows, unmaps, siz
     assert {b.core.dtype for b in result} == {np.dtype(np.int32)}
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(
     st.lists(st.integers(0, 999), min_size=1), st.integers(1, 12), st.sampled_from(["\n", "\r\n"]), st.integers(0, 3)
 )

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long
 from tests.public_traces import CHECKOUT, FACTS, NAMED, needs_public_traces, path
 from workbench.errors import InputError, WorkbenchError
 from workbench.files import digest_of_file
@@ -176,7 +175,7 @@ def test_without_the_optional_part_the_installation_is_named(nowhere, monkeypatc
         fetch(WHOLE)
 
 
-@long
+@pytest.mark.slow
 def test_the_wheel_carries_the_catalogue_and_the_presets(tmp_path):
     source = tmp_path / "source"
     ignored = shutil.ignore_patterns(".*", "results", "__pycache__")

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import long
 from tests.junk import refusal
 from tests.oracles import workgroup_csv
 from tests.work_counts import instructions
@@ -200,7 +199,7 @@ def test_what_one_run_does_to_its_columns_no_other_run_sees(write):
     assert workload.workgroups(Machine(), Streams(1)).length.tolist() == [3]
 
 
-@long
+@pytest.mark.slow
 def test_python_does_nothing_for_a_single_row(write):
     def read(count):
         rows = np.column_stack([np.arange(count), np.arange(count) % 64 + 1, np.arange(count) % 1000 + 1])

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.depth import long
 from tests.oracles.trace_share import requests
 from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
@@ -297,12 +296,12 @@ def test_it_reads_from_a_sweep_file_pickles_and_is_shown_shortly():
 @pytest.mark.parametrize(
     ("name", "machine", "count", "longest"),
     [
-        ("rocprofv3_mi355x_part1", "mi355x", 1667, 123),
-        pytest.param("rocprofv3_mi355x_part1", "mi350x", 1667, 123, marks=long),
-        pytest.param("hta_a100_nccl_rank", "a100", 39489, 1288, marks=long),
-        pytest.param("hta_v100_memory_events", "v100", 19931, 168, marks=long),
+        pytest.param("rocprofv3_mi355x_part1", "mi355x", 1667, 123, marks=pytest.mark.slow),
+        pytest.param("rocprofv3_mi355x_part1", "mi350x", 1667, 123, marks=pytest.mark.slow),
+        pytest.param("hta_a100_nccl_rank", "a100", 39489, 1288, marks=pytest.mark.slow),
+        pytest.param("hta_v100_memory_events", "v100", 19931, 168, marks=pytest.mark.slow),
         ("tracelens_h100_qwen1.5_0.5b", "h100", 848, 1816),
-        pytest.param("kineto_v100_resnet50_workers0", "v100", 25367, 192, marks=long),
+        pytest.param("kineto_v100_resnet50_workers0", "v100", 25367, 192, marks=pytest.mark.slow),
     ],
 )
 def test_real_traces_give_a_queue_for_their_machine(monkeypatch, name, machine, count, longest):

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper, long
 from tests.junk import refusal
 from tests.oracles import page_kernels, warp_traces
 from tests.oracles.page_accesses import cores_by_page
 from tests.oracles.warp_traces import Op
 from tests.public_traces import needs_public_traces, path
+from tests.slow import examples
 from workbench.cli.main import main
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
@@ -55,7 +55,7 @@ def lowest(blocks_of):
     return min(a for op in every if warp_traces.pages(op, 1) for a in op.addresses.values())
 
 
-@deeper(15, 100)
+@examples(15, 100)
 @given(BLOCKS.filter(touching), st.integers(1, 3), st.sampled_from([1, 3]), st.sampled_from([1, 40]))
 def test_a_grouped_trace_runs_so_many_blocks_of_every_core_in_step(
     tmp_path_factory, blocks_of, resident, footprint, batch
@@ -76,7 +76,7 @@ def test_a_grouped_trace_runs_so_many_blocks_of_every_core_in_step(
         assert rows(workload) == list(page_kernels.in_time(touched, 3, lambda i: i % 3, resident, 2))
 
 
-@deeper(15, 100)
+@examples(15, 100)
 @given(BLOCKS.filter(touching), ORDERS, st.sampled_from([0, 2.5]), st.sampled_from([1, 40]), st.integers(1, 9))
 def test_a_raw_trace_keeps_its_order(tmp_path_factory, blocks_of, order, gap, batch, size):
     lines = [((i, 0, 0), warp, op) for i, warps in blocks_of.items() for warp, ops in warps.items() for op in ops]
@@ -144,7 +144,7 @@ def test_copies_have_pages_of_their_own_or_the_same(listing):
     )
 
 
-@long
+@pytest.mark.slow
 @needs_public_traces
 def test_the_public_trace_gives_a_page_an_instruction():
     workload = read_workload({"trace": str(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz"))}, wants="accesses")

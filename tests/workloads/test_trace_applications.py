@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.depth import compiled_only, long, long_where_compiled
 from tests.public_traces import needs_public_traces
+from tests.slow import compiled_only
 from workbench.api import planned, run
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Machine, NodeMachine, TranslationMachine
@@ -165,7 +165,7 @@ def assert_all_ran(record: Any, facts: dict[str, int]) -> None:
 
 
 @needs_public_traces
-@long
+@pytest.mark.slow
 def test_the_public_profile_is_an_application() -> None:
     facts = TraceApplications(trace=PROFILE, most_a_kernel=8).facts(NodeMachine.read("dgx_1v"))
     assert facts == {
@@ -174,8 +174,9 @@ def test_the_public_profile_is_an_application() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_public_traces
-@long_where_compiled
+@pytest.mark.node
 def test_the_beginning_of_a_training_step_runs_through_all_five_mechanisms() -> None:
     node = {
         "board": {"cards": [{"id": "gpu0", "kind": "gpu", "memory_bytes": 1 << 35}], "links": []},
@@ -186,7 +187,7 @@ def test_the_beginning_of_a_training_step_runs_through_all_five_mechanisms() -> 
     assert_all_ran(record, workload.facts(NodeMachine.read("dgx_1v")))
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 @needs_public_traces
 def test_a_training_step_runs_through_all_five_mechanisms() -> None:
@@ -195,7 +196,7 @@ def test_a_training_step_runs_through_all_five_mechanisms() -> None:
     assert_all_ran(record, workload.facts(NodeMachine.read("dgx_1v")))
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_results_that_rest_on_the_rule_say_so(tmp_path: Path) -> None:
     workload = {"trace": profile(tmp_path).trace, "touched": "youngest"}
     machine = {"card": {"compute_units": 1, "wave_size": 32}, "translation": {"cores": 1}}

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.depth import thinned
 from tests.junk import refusal
 from tests.oracles import trace_groups
 from tests.oracles.dispatch_fit import fits
 from tests.public_traces import NAMED, needs_public_traces
+from tests.slow import thinned
 from workbench.machine import Machine, preset, read_machine
 from workbench.streams import Streams
 from workbench.workloads.trace_groups import MOST_GROUPS, TraceGroups

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.depth import thinned
 from tests.public_traces import FACTS, needs_public_traces, path
+from tests.slow import thinned
 from tests.workloads.importers.test_memory_formats import RMM
 from workbench.errors import InputError
 from workbench.machine import Board, preset
@@ -38,6 +38,7 @@ def live_bytes(requested):
     return result
 
 
+@pytest.mark.slow
 @needs_public_traces
 @pytest.mark.parametrize("file", thinned([*PEAKS], 8))
 def test_what_is_live_is_what_the_recorded_allocator_said(file):

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from tests.depth import deeper
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
+from tests.slow import examples
 from workbench.advice.torch_memory.advice import advice_or_still
 from workbench.advice.torch_memory.diagnosis import Curve
 from workbench.advice.torch_memory.holdings import pins, segments_at, segments_at_end
@@ -24,6 +24,8 @@ from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSetti
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
 from workbench.workloads.importers import read_trace
+
+pytestmark = pytest.mark.slow
 
 STREAMS = ((0, (0, 0)), (0x40, (0, 0)), (0x80, (0, 0)))
 
@@ -84,7 +86,7 @@ def by_twin(requested, settings):
     return peak, len(twin.calls)
 
 
-@deeper(20, 100)
+@examples(20, 100)
 @given(st.integers(0, 1 << 30), st.sampled_from(["", "expandable_segments:True", "max_split_size_mb:20"]))
 def test_the_smallest_card_serves_all_and_one_that_is_a_step_smaller_does_not(seed, conf):
     made = exercised(Recorder(Rules(), STREAMS, seed), 60, seed)
@@ -104,7 +106,7 @@ def replay_of_made(made):
     return replay_of(torch_logs(made.snapshot(), "made", 1 << 30).logs[0])
 
 
-@deeper(60, 300)
+@examples(60, 300)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 50)), min_size=1, max_size=25))
 def test_a_plan_lies_between_the_live_bytes_and_their_sum(blocks):
     born, lasts, size = (np.array(column) for column in zip(*blocks, strict=True))

@@ -8,10 +8,10 @@ import pytest
 import workbench as wb
 from tests import public_traces
 from tests.advice.torch_memory.test_lives import plain
-from tests.depth import thinned
 from tests.oracles import torch_memory
 from tests.oracles.torch_allocator import MIB, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
+from tests.slow import thinned
 from workbench.advice.torch_memory import advice as advice_module
 from workbench.advice.torch_memory.advice import advice_or_still
 from workbench.advice.torch_memory.diagnosis import best_first
@@ -110,6 +110,7 @@ def test_live_bytes_beyond_what_was_asked_for_are_called_rounding(tmp_path):
     assert "rounding" not in wb.advise(written(tmp_path, full_of_holes().snapshot())).lines()[1]
 
 
+@pytest.mark.slow
 def test_a_peak_of_what_failed_is_not_called_recorded(tmp_path):
     """160 MiB "as recorded" stood below 120 that were reserved when the card of 130 failed."""
     advice = wb.advise(written(tmp_path, full_of_live().snapshot()))
@@ -257,6 +258,7 @@ def test_what_the_replay_does_not_reproduce_is_refused_or_said_first(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_several_files_get_one_setting_for_all_and_the_worst_first(tmp_path):
     made = exercised(Recorder(Rules(), seed=6), 100, 6)
     places = [written(tmp_path, made.snapshot(), "rank0.pickle")]

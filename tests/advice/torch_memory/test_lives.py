@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tests import public_traces
-from tests.depth import thinned
 from tests.oracles import torch_memory
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
+from tests.slow import thinned
 from workbench.advice.torch_memory.holdings import pins, segments_at
 from workbench.advice.torch_memory.lives import moment_of
 from workbench.advice.torch_memory.snapshot import card_histories
@@ -210,6 +210,7 @@ def test_segments_of_a_public_recording_add_up_at_every_event(place):
         as_the_pieces_tell(card, snapshot, {*afters, *(np.flatnonzero(card.log.events.action == OOM)).tolist()})
 
 
+@pytest.mark.slow
 @pytest.mark.needs("public traces")
 def test_a_public_recording_with_expandable_segments_has_little_pinned_when_it_fails():
     """0.13 of 78.42 GiB are free on the card that failed, as the README beside the recording says; 7.6 were said to be
@@ -223,6 +224,7 @@ def test_a_public_recording_with_expandable_segments_has_little_pinned_when_it_f
         assert [round(it, 2) for it in gib] == [78.42, 0.13, 0.13]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("public traces")
 @pytest.mark.parametrize("file", thinned(sorted(PUBLIC), 4))
 def test_a_public_snapshot_ends_as_it_shows(file):

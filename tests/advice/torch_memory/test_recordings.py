@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests import public_traces
-from tests.depth import thinned
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Rules
 from tests.recorded_torch import Recorder, exercised
+from tests.slow import thinned
 from workbench.engines.torch_allocator.recording import recording_of, without_releases
 from workbench.engines.torch_allocator.replay import exactness_of, replay_as_recorded, replay_of
 from workbench.workloads.importers import read_trace
@@ -131,6 +131,7 @@ def public(format_name):
 PUBLIC = public("torch_snapshot")
 
 
+@pytest.mark.slow
 @pytest.mark.needs("public traces")
 @pytest.mark.parametrize("file", thinned(sorted(PUBLIC), 4))
 def test_public_snapshots_come_out_to_the_byte(file):

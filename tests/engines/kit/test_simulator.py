@@ -7,7 +7,6 @@ import inspect
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.engines import toy_mechanism
 from tests.engines.toy_mechanism import FirstCome, LeastPatient, Slots, Till, TillEngine, TillOptions
 from workbench.engines.kit import Given, given
@@ -49,8 +48,11 @@ def played(till: Till, seed: int, customers: int, cycles: int) -> tuple[list[int
     return served, out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("till", [FirstCome(), LeastPatient()])
-@pytest.mark.parametrize(("customers", "cycles"), [(0, 3), (1, 3), (20, 3), pytest.param(60, 1, marks=long)])
+@pytest.mark.parametrize(
+    ("customers", "cycles"), [(0, 3), (1, 3), (20, 3), pytest.param(60, 1, marks=pytest.mark.slow)]
+)
 def test_it_does_what_is_done_by_hand_and_keeps_its_log_for_events_alone(till, customers, cycles):
     record = TillEngine().simulate(setup(till, customers=customers, cycles=cycles), 5, events=True)
     served, out = played(till, 5, customers, cycles)
@@ -105,6 +107,7 @@ def test_a_users_policy_is_watched_until_a_run_of_it_ends_well():
     assert seen == [True, True, False]
 
 
+@pytest.mark.slow
 def test_what_a_run_leaves_behind_is_no_part_of_what_an_engine_is():
     def digest() -> str:
         class Again(TillEngine):  # made anew, so that nothing of it is known

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import long_where_compiled
 from tests.engines.node.test_theory import PAGE, simulated
 from tests.engines.node.test_theory import kernel as of_theory
 from tests.oracles.node.description import Node
@@ -224,7 +223,7 @@ def test_an_application_whose_home_there_is_not() -> None:
         Engine().simulate(setup_of(Node.of(values)), 1)
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_a_free_of_a_tensor_in_use_is_an_error_by_lever() -> None:
     """The kernel of the other stream has not ended when its tensor is freed (E5)."""
     use = kernel(1, {"compute": 500, "touches": [{"tensor": "a", "pattern": "shared"}]})
@@ -235,7 +234,7 @@ def test_a_free_of_a_tensor_in_use_is_an_error_by_lever() -> None:
         Engine().simulate(setup_of(Node.of(values)), 1)
 
 
-@long_where_compiled
+@pytest.mark.node
 @pytest.mark.parametrize("more", [0, 1])
 def test_more_pages_in_a_phase_than_there_are_numbers_for(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     """Their numbers would come round, and two touches of one cycle be of one name."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.engines.node.decoupled import CARDS, LAST, Neutral, setup_with
 from workbench.engines.kit.engine import defaults_of, question_of
 from workbench.engines.node.options import PARTS, OwnSlots, Slots
@@ -38,7 +37,7 @@ EVERY = {
 }
 """Every registered policy of every slot: a new one is here by being registered."""
 SERVED = [key for key in EVERY if key not in {*REFUSED, *COUPLED}]
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 
 def both(part: str, run: Neutral) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -55,7 +54,8 @@ def neutral(slot: str, name: str) -> Neutral:
     return Neutral(setup_with(slot, policy(**LEVERS.get(name, {}))), LAST // 2 if part == "translation" else 0)
 
 
-@pytest.mark.parametrize("slot_and_name", thinned(SERVED, 24), ids="-".join)
+@pytest.mark.slow
+@pytest.mark.parametrize("slot_and_name", SERVED, ids="-".join)
 def test_a_part_of_a_neutral_node_does_as_its_engine(slot_and_name: tuple[str, str]) -> None:
     part, run = EVERY[slot_and_name][0], neutral(*slot_and_name)
     for ours, alone in both(part, run):
@@ -69,6 +69,7 @@ def test_what_no_node_can_have_is_refused_by_name(slot: str, name: str) -> None:
         neutral(slot, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slot", "name"), sorted(COUPLED))
 def test_what_is_a_coupling_asks_the_node(slot: str, name: str) -> None:
     assert neutral(slot, name).part(0).lent.rules.asks_pages

@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node import frames as twin
+from tests.slow import seeds
 from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.engines.kit.faults import STOP
 from workbench.engines.node.memory import (
@@ -26,7 +26,7 @@ from workbench.engines.node.memory import (
 from workbench.policies.pool import Frames, Longest, Lowest
 from workbench.policies.pool.frames import FramesView
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 POLICIES = [Lowest(), Longest()]
 PLAIN = {"lowest": twin.lowest, "longest": twin.longest}

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.depth import long_where_compiled
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node_beside import Both, run_both
 from workbench.engines.node import engine
@@ -37,7 +36,7 @@ def keep_an_entry(result: Both) -> None:
     state.numbers.pages[0], state.held[0] = 99 << engine.BY_APPLICATION, 1
 
 
-@long_where_compiled
+@pytest.mark.node
 @pytest.mark.parametrize(
     ("break_", "sentence"),
     [

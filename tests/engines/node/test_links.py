@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
 from tests.oracles.node.log import Log
+from tests.slow import seeds
 from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
 from workbench.engines.node.links import (
@@ -32,7 +32,7 @@ from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
 from workbench.structures.timetable import NEVER
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 
 class Sent(NamedTuple):

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from tests.public_recordings import FOLDER
+from tests.slow import compiled_only
 from workbench.api import planned
 from workbench.engines.node.engine import Node
 from workbench.machine import Board, Card, NodeMachine
@@ -22,7 +22,7 @@ from workbench.workloads.application_plan import Plan
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.synthetic.laws import Constant
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 EXCERPT: Path = FOLDER / "mgpusim_mi300x_binomial_options.csv"
 ROUND_MS = 3.027
@@ -86,12 +86,13 @@ def test_the_excerpt_is_the_one_that_the_catalogue_lists() -> None:
     assert EXCERPT.stat().st_size == entry.bytes and entry.change == "cut"
 
 
+@pytest.mark.slow
 def test_one_group_more_than_there_are_units_takes_a_second_round() -> None:
     """384 options took 5.933 ms; two rounds are 6.054."""
     assert errors(384, 384) == pytest.approx([0.0204], abs=0.0001)
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 def test_makespans_step_as_the_measured_ones_up_to_786432_groups() -> None:
     """Beside all 24 measured sizes of at least 256 options the mean error is 0.58 %, the largest 2.0 %."""
@@ -100,7 +101,7 @@ def test_makespans_step_as_the_measured_ones_up_to_786432_groups() -> None:
     assert error.max() < 0.0205
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize(("modules", "size"), [(400, 384), (256, 2048), (308, 2464)])
 def test_another_number_of_units_does_not_fit(modules: int, size: int) -> None:

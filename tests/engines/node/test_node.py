@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import doctest
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.depth import long, long_where_compiled, seeds
-from tests.examples import OF_A_NODE
 from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, groups_of, kernel, tensor
 from tests.oracles.node.times import parts_of
 from tests.oracles.node_beside import Both, Engine, alike, rows_of, run_both, setup_of
+from tests.slow import seeds
 from workbench.engines.kit import STOP
 from workbench.engines.node.state import COUNT, FAULT
 from workbench.engines.node.telemetry import spend
@@ -55,14 +52,14 @@ def touching(groups: int = 4, pattern: str = "slice") -> dict[str, Any]:
     return kernel(groups, {"compute": 100, "touches": [{"tensor": "a", "pattern": pattern}]})
 
 
-@long_where_compiled
+@pytest.mark.node
 @pytest.mark.parametrize(("a_round", "makespan"), [(2, 200), (1, 201)])
 def test_v1_four_groups_in_a_module_with_room_for_two(a_round: int, makespan: int) -> None:
     result = both([card(2, dispatch={"dispatches_a_round": a_round})], kernel(4))
     assert result.record.makespan == makespan
 
 
-@long_where_compiled
+@pytest.mark.node
 @pytest.mark.parametrize(
     ("walkers", "pages", "ends"),
     [(1, 4, [500, 900, 1300, 1700]), (2, 4, [500, 500, 1000, 1000]), (1, 1, [500, 500, 600, 600])],
@@ -72,14 +69,14 @@ def test_v2_touches_hold_their_groups(walkers: int, pages: int, ends: list[int])
     assert result.record.ended.tolist() == ends
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_v3_groups_leave_before_their_touches_are_answered() -> None:
     result = both([card()], tensor("a", 4), touching(), touches_hold="none")
     assert result.record.ended.tolist() == [500, 900, 1300, 1700]
     assert result.record.makespan == 1700
 
 
-@long_where_compiled
+@pytest.mark.node
 @pytest.mark.parametrize(("pages", "mapped"), [("largest", 4), ("2m", 4), ("4k", 2048)])
 def test_v4_pages_of_a_tensor(pages: str, mapped: int) -> None:
     result = both([card()], tensor("a", 4), touching(1, "slice"), memory="wait", pages=pages, touches_a_phase=4)
@@ -87,7 +84,7 @@ def test_v4_pages_of_a_tensor(pages: str, mapped: int) -> None:
     assert len(row.value("pages")) == mapped
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_v5_a_free_stalls_the_modules_that_hold_a_page_once() -> None:
     """Two of four modules have touched; the kernel of the other stream asks at 700 and is held back where they are."""
     touches = {"compute": 100, "touches": [{"tensor": "a", "pattern": "shared"}]}
@@ -100,7 +97,7 @@ def test_v5_a_free_stalls_the_modules_that_hold_a_page_once() -> None:
     assert result.record.counts["shoot_downs"] == 1
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_two_tensors_that_go_back_in_one_cycle_have_a_shoot_down_each() -> None:
     """One module holds a page of both: it is told twice, and stalled until the same cycle."""
     touches = {"compute": 100, "touches": [{"tensor": name, "pattern": "shared"} for name in ("a", "b")]}
@@ -116,7 +113,7 @@ def at(result: Both, cycle: int) -> list[tuple[int, str]]:
     return [(int(row.rank), row.kind) for row in rows if row.cycle == cycle]
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_v6_a_step_that_allocates_ends_when_it_asks() -> None:
     """The pool takes 50 cycles to answer: the kernel behind waits for its tensor, its step does not."""
     streams = [[tensor("a"), kernel(1, tensors=("a",))]]
@@ -129,7 +126,7 @@ def test_v6_a_step_that_allocates_ends_when_it_asks() -> None:
     assert result.record.makespan == 150
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_v7_ranks_of_one_cycle() -> None:
     """A round comes last, and sees what its cycle gave back."""
     result = both([card(1)], kernel(1), kernel(1))
@@ -138,7 +135,7 @@ def test_v7_ranks_of_one_cycle() -> None:
     assert result.record.ended.tolist() == [100, 200]
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_who_waits_for_what_when_nothing_is_pending() -> None:
     """Two tensors of a card that has memory for one, and a kernel that needs both (E7)."""
     steps = [tensor("a"), tensor("b"), kernel(1, {"compute": 1}, tensors=("a", "b"))]
@@ -149,7 +146,7 @@ def test_who_waits_for_what_when_nothing_is_pending() -> None:
         Engine().simulate(setup_of(node), 1)
 
 
-@long_where_compiled
+@pytest.mark.node
 @pytest.mark.parametrize("seed", seeds(5, 35))
 def test_neutral_nodes_beside_the_twin(seed: int) -> None:
     result = run_both(random_node(seed, neutral=True))
@@ -157,7 +154,8 @@ def test_neutral_nodes_beside_the_twin(seed: int) -> None:
     assert_times(result)
 
 
-@long_where_compiled
+@pytest.mark.bounds
+@pytest.mark.node
 @pytest.mark.parametrize("seed", seeds(9, 71))
 def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int) -> None:
     """The logs are equal, and where the twin waits for ever the engine says so too (E7)."""
@@ -166,21 +164,6 @@ def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int)
     assert_times(result)
     fails = result.play.state.counters[STOP.fault] == FAULT.waits_for_ever
     assert fails == bool(result.twin.failure)
-
-
-LONGEST = {"workbench.api.blame"}
-"""Interpreted it takes most of a minute: tests/explain/test_blame.py blames smaller nodes in `make test`."""
-
-
-@long_where_compiled
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[long] * (name in LONGEST)) for name in sorted(OF_A_NODE)])
-def test_an_example_that_runs_a_node(name: str) -> None:
-    """`make examples` leaves them out: they compile a node."""
-    module, _, last = name.rpartition(".")
-    source = import_module(module)
-    (example,) = doctest.DocTestFinder(recurse=False).find(getattr(source, last), name, source, vars(source).copy())
-    assert example.examples
-    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
 def refusing(seed: int) -> dict[str, Any]:
@@ -200,8 +183,9 @@ def digest(values: dict[str, Any]) -> str:
     return repr([(name, value.tolist() if isinstance(value, np.ndarray) else value) for name, value in columns])
 
 
-@long_where_compiled
-@pytest.mark.parametrize("seed", [9, 29, *seeds(2, 40)])
+@pytest.mark.slow
+@pytest.mark.node
+@pytest.mark.parametrize("seed", [9, 29, *range(42)])
 def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes by chance, in which everything acts on everything and the pool refuses or not, give equal records where
     every cycle is looked at, every part at every event, and every rate and draw is found anew; or where no part
@@ -219,8 +203,8 @@ def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) ->
                 assert digest(values) == before
 
 
-@long_where_compiled
-@pytest.mark.parametrize("seed", [56, 71, 170, 235, 264, 294, *seeds(3, 60)])
+@pytest.mark.node
+@pytest.mark.parametrize("seed", [56, 71, 170, 235, 264, 294, *seeds(2, 61)])
 def test_nodes_that_refuse_beside_the_twin(seed: int) -> None:
     """All that was planned was put forward or refused, and the logs are equal, with every coupling on. The first six
     move a chunk that was given back, free what a refused application waited for, cancel groups that stand in their
@@ -244,7 +228,7 @@ def test_the_energy_of_instructions_lies_in_the_windows_in_which_they_run(cycles
     assert state.spent[:, 0].tolist() == spent
 
 
-@long_where_compiled
+@pytest.mark.node
 def test_some_of_these_nodes_refuse() -> None:
     """Of their applications some are refused, of these some while their groups run."""
     records = [run_both(refusing(seed)).record for seed in (0, 1)]

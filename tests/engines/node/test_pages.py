@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node.pages import AddressSpace, Page, Run, granule_of, rounded
+from tests.slow import seeds
 from workbench.compiled import INTERPRETED
 from workbench.engines.node.memory import (
     MODES,
@@ -27,7 +27,7 @@ from workbench.engines.node.memory import (
     with_room,
 )
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 KIB, MIB = 1 << 10, 1 << 20
 V4 = [("largest", 0, [2 * MIB] * 4), ("largest", 64 * KIB, [64 * KIB] * 31 + [2 * MIB] * 3 + [64 * KIB])]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import FAR, LONG_WHERE_COMPILED, long, seeds
 from tests.engines.node.test_theory import kernel, setup, simulated
 from tests.oracles.node import patterns
 from tests.oracles.node.description import Touch as Described
 from tests.oracles.node.pages import AddressSpace
 from tests.oracles.node.pages import Run as Frames
+from tests.slow import LONG, seeds
 from workbench.engines.kit import Attempt
 from workbench.engines.node.engine import Node
 from workbench.engines.node.memory import map_run, open_mapping
@@ -24,7 +24,7 @@ from workbench.engines.node.touches import bytes_touched, page_simulated, pages_
 from workbench.records.node import KIND, messages_of
 from workbench.workloads.application import Allocate, Application, Touch
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 KIB = 1 << 10
 SIZE, GROUPS, LINE = 100_100, 4, 128
@@ -56,7 +56,9 @@ def borrowed(touch: Touch, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "place", "pages", "limit"),
     [
-        pytest.param(name, place, pages, limit, marks=[long] * ("by chance" in name and pages == "4k" and not limit))
+        pytest.param(
+            name, place, pages, limit, marks=[pytest.mark.slow] * ("by chance" in name and pages == "4k" and not limit)
+        )
         for name in TABLE
         for place, pages in enumerate(["4k", "64k", "2m"])
         for limit in (0, 3)
@@ -153,7 +155,7 @@ def touched_by(run: Run, touch: int, group: int) -> list[tuple[int, int]]:
     return [(page_simulated(run, touch, 0, group, k), bytes_touched(run, touch, 0, group, k)) for k in places]
 
 
-DRAWN = 500 // FAR
+DRAWN = 500 if LONG else 125
 """Elements that each group draws: of the steepest law, one in seventy lies behind the table."""
 
 

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, seeds, thinned
 from tests.engines import pool_stepping
 from tests.engines.node.pool_scripts import MIB, Ask, Play, Script, part_of, played_by_twin, script, setup_of
 from tests.engines.pool_cases import Fixed
@@ -17,6 +16,7 @@ from tests.engines.stepping import advance, ask
 from tests.engines.test_pool import EACH
 from tests.oracles.node.description import Card, Machine, Policies
 from tests.oracles.node.description import Pool as Service
+from tests.slow import seeds, thinned
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.pool_api import class_of
 from workbench.engines.node.pool_part import PoolPart
@@ -28,7 +28,7 @@ from workbench.records.pool import PoolRecord
 from workbench.structures.timetable import NEVER
 from workbench.workloads.pool_requests import ALLOC, FREE
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 
 @pytest.mark.parametrize("by_links", [False, True], ids=["local", "links"])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED
 from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.small import card, kernel
 from tests.oracles.node_beside import Engine, alike, setup_of
 from workbench.engines.node import prepare
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 
 def chunks() -> Node:

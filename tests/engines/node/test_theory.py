@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
+from tests.slow import compiled_only
 from workbench.api import planned
 from workbench.engines.kit.engine import Setup
 from workbench.engines.node.engine import Node
@@ -29,7 +29,7 @@ from workbench.statistics import mean_interval
 from workbench.streams import Streams
 from workbench.workloads.application import Allocate, Application, Applications, Kernel, Launch, Phase, Touch
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = pytest.mark.node
 
 PAGE = 2 << 20
 SWEEP = {"engine": "node", "workload": {"synthetic": "small_kernels"}, "measures": ["makespan_cycles"]}
@@ -135,7 +135,7 @@ def test_groups_in_a_channel_wait_for_the_room_of_a_module(servers: int) -> None
     assert part(record, "channel").tolist() == waits_of(arrivals, services, servers)
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("servers", [1, 3])
 def test_the_mean_wait_in_a_channel_is_that_of_m_m_c(servers: int) -> None:
@@ -158,7 +158,7 @@ def test_walks_wait_for_walkers(walkers: int) -> None:
     assert part(record, "walkers").tolist() == waits_of(arrivals, np.full(FEW, 400), walkers)
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 def test_the_mean_wait_for_a_walker_is_that_of_m_d_1() -> None:
     record, _ = walks(12_000, 1, 800, 400)
@@ -175,6 +175,7 @@ def sections(count: int, gap: float, cycles: int) -> tuple[NodeRecord, np.ndarra
     return record, record.began + part(record, "compute")
 
 
+@pytest.mark.slow
 def test_calls_of_malloc_wait_for_the_lock() -> None:
     record, arrivals = sections(FEW, 500, 400)
     service = part(record, "malloc_service")
@@ -182,7 +183,7 @@ def test_calls_of_malloc_wait_for_the_lock() -> None:
     assert part(record, "malloc_lock").tolist() == waits_of(arrivals, service, 1)
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 def test_the_mean_wait_for_a_lock_is_that_of_m_d_1() -> None:
     record, _ = sections(12_000, 800, 400)
@@ -232,7 +233,7 @@ def test_transfers_share_a_link_equally() -> None:
         assert -1 < cycles - alone <= ended + 1
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("law", ["exponential", "constant"])
 def test_the_mean_time_of_a_transfer_is_that_of_processor_sharing(law: str) -> None:
@@ -242,6 +243,7 @@ def test_the_mean_time_of_a_transfer_is_that_of_processor_sharing(law: str) -> N
     assert_mean(transfers(poisson(gap, count), sizes), size / (1 - size / gap))
 
 
+@pytest.mark.slow
 def test_littles_law_between_every_pair_of_parts() -> None:
     """Mean number there x time is the sum of the times spent there, for all that begins and ends in the log."""
     touch, rng = Touch(0, "gather", count=5), np.random.default_rng(3)

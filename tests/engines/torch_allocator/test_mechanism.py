@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
 from tests.oracles.torch_allocator import Rules
 from tests.public_traces import NAMED, needs_public_traces
 from tests.recorded_torch import Recorder, exercised
@@ -159,8 +158,9 @@ def test_what_cannot_be_replayed_is_refused_in_one_sentence(workload, options, s
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 @needs_public_traces
-@pytest.mark.parametrize("name", thinned(list(FIVE), 4))
+@pytest.mark.parametrize("name", list(FIVE))
 def test_public_snapshots_come_out_exactly(name, monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     segments, allocs = FIVE[name]

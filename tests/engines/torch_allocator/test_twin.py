@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from tests.depth import seeds
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator
 from tests.oracles.torch_allocator import Rules as Plain
+from tests.slow import seeds
 from workbench.engines.torch_allocator.replay import play
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.engines.torch_allocator.state import (
@@ -110,6 +110,7 @@ def columns(rows):
     return Requests(*(np.array(column, np.int64) for column in zip(*rows, strict=True)))
 
 
+@pytest.mark.bounds
 @pytest.mark.parametrize("seed", seeds(40, 360))
 def test_agrees_with_the_allocator_of_lists(seed):
     chance = random.Random(seed)

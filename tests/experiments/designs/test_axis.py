@@ -61,6 +61,7 @@ def test_a_number_lies_in_its_range_and_where_its_rank_says(rank):
     assert -3 <= linear.at_rank(rank) <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wish", [True, {"from": 2, "to": 50}, {"from": 3, "step": 5}, {"scale": "log"}])
 @given(ranks=st.lists(st.floats(0, 1), min_size=2, max_size=2).map(sorted))
 def test_a_higher_rank_never_gives_a_smaller_value_and_the_last_gives_the_last(wish, ranks):

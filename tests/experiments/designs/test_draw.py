@@ -170,6 +170,7 @@ def test_a_sweep_with_ranges_runs_is_kept_and_is_opened_again(tmp_path):
     assert wb.open_results(tmp_path / "r").table.equals(results.table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "vary",
     [True, {"from": 8}, {"from": 8, "to": 64, "scale": "log"}, {"count": 4}, {"any_of": [1, 2]}, [64, 128]],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.cli._new_policy import class_name, write_policy
 from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns
@@ -21,6 +21,7 @@ from workbench.structures.bitmaps import unpacked
 SWEEP = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 30}}
 
 
+@pytest.mark.slow
 def test_the_state_is_what_the_policy_met():
     with wb.step(SWEEP, 2) as run:
         assert run.state == {}
@@ -52,6 +53,7 @@ def test_until_stops_at_the_first_that_is_wanted():
         assert run.until(lambda one: one.answer > 10**6) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_no_decision_is_listed_twice_where_a_run_is_played_again_for_room(name):
     page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
@@ -98,10 +100,12 @@ def test_a_point_that_is_not_there():
         wb.step(SWEEP, point=2)
 
 
-ASKED = ["shared_memory placement", "pool cache_fit", "translation eviction", "node frames", "dispatch units"]
+SLOW_TO_COMPILE = ("pool cache_fit", "translation eviction", "node frames", "dispatch units")
 
 
-@pytest.mark.parametrize("asked", thinned(ASKED, 4))
+@pytest.mark.parametrize(
+    "asked", ["shared_memory placement", *(pytest.param(asked, marks=pytest.mark.slow) for asked in SLOW_TO_COMPILE)]
+)
 def test_a_new_policy_of_one_s_own_is_stepped_through_with_the_functions_that_its_file_imports(asked, tmp_path):
     engine, question = asked.split()
     file, _ = write_policy(question, "steps_mine", tmp_path)
@@ -142,6 +146,7 @@ class StepsHelped(Placement):
 """
 
 
+@pytest.mark.slow
 def test_helpers_that_the_user_compiled_are_plain_functions_where_a_run_is_stepped_through(tmp_path):
     file = tmp_path / "steps_helped.py"
     file.write_text(COMPILED_HELPERS)

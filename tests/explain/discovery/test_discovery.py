@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.explain.discovery.made_up import SWEEP, runs_of
 from workbench.errors import InputError
 from workbench.explain.discovery import Interest, cases_of, discover, scenario
@@ -28,6 +27,7 @@ def planted(point):
     return point.setup.machine.segments >= 256 and point.setup.workload.count <= 300 and law != "uniform"
 
 
+@pytest.mark.slow
 def test_a_planted_box_comes_back_with_its_categories_and_nothing_else():
     found = discover(runs_of(planted))
     (one,) = found.scenarios
@@ -43,6 +43,7 @@ def test_a_planted_box_comes_back_with_its_categories_and_nothing_else():
     assert inside["hit"].all()
 
 
+@pytest.mark.slow
 def test_two_planted_boxes_come_back_one_after_the_other():
     def corners(point):
         segments, count = point.setup.machine.segments, point.setup.workload.count
@@ -55,6 +56,7 @@ def test_two_planted_boxes_come_back_one_after_the_other():
     assert "of the losses outside of the box above" in found.sentences()[1]
 
 
+@pytest.mark.slow
 def test_scattered_losses_have_no_box_and_the_sentence_says_so():
     draws = np.random.default_rng(4)
     scattered = {}
@@ -71,7 +73,7 @@ def test_where_all_points_or_none_are_losses_there_is_nothing_to_search(loses, w
     assert words in discover(runs_of(lambda point: loses)).sentences()[0]
 
 
-@long
+@pytest.mark.slow
 def test_false_alarms_of_a_search_in_noise_are_as_rare_as_promised():
     from workbench.explain.discovery.cases import column
     from workbench.explain.discovery.prim import peel
@@ -85,6 +87,7 @@ def test_false_alarms_of_a_search_in_noise_are_as_rare_as_promised():
     assert alarms <= 6  # 2 are expected; more than 6 have a chance of 0.4 %
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_words_and_lines_fit():
     first, again = (discover(runs_of(planted)) for _ in range(2))
     assert first.sentences() == again.sentences()
@@ -118,6 +121,7 @@ def test_points_without_a_value_are_left_out_and_counted():
     assert found.sentences()[0].endswith("12 points had no value.")
 
 
+@pytest.mark.slow
 def test_the_largest_box_of_a_density_can_be_asked_for():
     draws = np.random.default_rng(1)
     noisy = {}

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from tests.depth import deeper, long
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_bound as slow
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.explain.pool_demand import Demand, cuts_of, demand_of, granted_in_order, loads, most_granted
 from workbench.explain.remote_bound import by_flow, fixed_bound, is_nested, least_reading, moving_bound, over_bound
@@ -56,7 +56,7 @@ def demand(times, regions, sizes, gbps, lends):
     return Demand(np.array(times), *columns, np.array(sizes), np.array(gbps), np.array(lends))
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(said=demands())
 def test_the_moving_bound_is_what_laying_byte_after_byte_takes(said):
     result, moments = demand(*said), loads(demand(*said))
@@ -66,7 +66,7 @@ def test_the_moving_bound_is_what_laying_byte_after_byte_takes(said):
         assert least_reading(result, moments) == pytest.approx(np.array(flows), rel=1e-6, abs=1e-9)
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(said=demands(most_regions=4))
 def test_whole_regions_are_the_best_of_all_ways_to_lay_them_and_the_bounds_are_in_order(said):
     result = demand(*said)
@@ -76,9 +76,9 @@ def test_whole_regions_are_the_best_of_all_ways_to_lay_them_and_the_bounds_are_i
     assert shares <= whole * (1 + 1e-6) + 1e-9
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(said=demands())
-@long
+@pytest.mark.slow
 def test_what_could_be_granted_is_what_laying_byte_after_byte_leaves_room_for(said):
     result = demand(*said)
     assert granted_in_order(result).tolist() == slow.in_order(*said)
@@ -131,6 +131,7 @@ def test_what_is_too_large_or_unknown_is_said():
         most_granted(many, "kib")
 
 
+@pytest.mark.slow
 def test_a_sweep_beside_its_bounds():
     full = {"synthetic": "full_card", "footprint": 2.0, "size": {"log_uniform": [1 << 28, 1 << 31]}}
     config = {"engine": "pool", "machine": "dgx_1v", "workload": full, "seeds": 2, "measures": ["completed_rate"]}

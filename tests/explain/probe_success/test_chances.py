@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles import probe_chance as twin
+from tests.slow import examples
 from workbench.explain.probe_success import Chance, no_run
 
 thirds = st.sampled_from([Fraction(1, 2), Fraction(2, 5), Fraction(1, 100), Fraction(99, 100)])
@@ -33,7 +33,7 @@ def test_equals_all_states(cells, free):
         same(no_run(cells, run, log(free)), twin.refused(cells, free, twin.longest, run))
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(st.integers(1, 140), st.integers(1, 140), thirds)
 def test_equals_whole_numbers_of_any_size(cells, run, free):
     same(no_run(cells, run, log(free)), twin.no_run(cells, run, free))

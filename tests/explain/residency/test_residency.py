@@ -97,6 +97,7 @@ def test_equal_pieces_leave_no_holes():
     assert [(one.lost.mean, one.blocked) for one in losses] == [(0, 0)] * 3
 
 
+@pytest.mark.slow
 @needs(TRACES)
 def test_the_serving_trace_loses_nothing_by_granule_and_something_by_rule():
     trace = read_trace(locate("rocprofv3_mi355x_part1"))
@@ -112,6 +113,7 @@ def test_the_serving_trace_loses_nothing_by_granule_and_something_by_rule():
     assert recorded.lost.mean == 0 and recorded.blocked == 0
 
 
+@pytest.mark.slow
 @needs(TRACES)
 def test_a_survey_names_what_it_leaves_out():
     found = survey(["tracelens_vllm_graph_execution", "tracelens_mi300x_xdit_sd35"], units=0)

@@ -11,7 +11,6 @@ import yaml
 from scipy import stats
 
 import workbench as wb
-from tests.depth import long
 from tests.explain.sensitivity.known import (
     g_function,
     ishigami,
@@ -25,6 +24,8 @@ from workbench.errors import InputError
 from workbench.experiments.designs import Axis, Morris, Saltelli
 from workbench.experiments.progress import Silent
 from workbench.explain.sensitivity import elementary_effects, sobol_indices
+
+pytestmark = pytest.mark.slow
 
 BASE = 8
 FUNCTIONS = {
@@ -55,7 +56,7 @@ def rows_of(base, ends=(-math.pi, math.pi), **changed):
     return np.array(Saltelli(base=base, seed=1, **changed).rows(axes))
 
 
-@pytest.fixture(scope="module", params=["first_fit", pytest.param("best_fit", marks=long)])
+@pytest.fixture(scope="module", params=["first_fit", pytest.param("best_fit", marks=pytest.mark.slow)])
 def known(request):
     """The indices of many points of a function, beside its own."""
     function, ends, truth = FUNCTIONS[request.param]
@@ -98,7 +99,7 @@ def value_at(way, row):
     return ishigami(row) if way == "first_fit" else g_function((row + math.pi) / (2 * math.pi))
 
 
-@pytest.mark.parametrize("function", [ishigami, pytest.param(g_function, marks=long)])
+@pytest.mark.parametrize("function", [ishigami, pytest.param(g_function, marks=pytest.mark.slow)])
 def test_scipy_says_the_same(function):
     ends = (-math.pi, math.pi) if function is ishigami else (0, 1)
     axes = [Axis(f"x{k}", "number", *ends) for k in range(3)]
@@ -117,7 +118,6 @@ def test_scipy_says_the_same(function):
         assert order.high - order.low == pytest.approx(wide, rel=0.25)
 
 
-@long
 def test_the_intervals_of_the_indices_hold_the_truth_about_as_often_as_they_say():
     axes = [Axis(f"x{k}", "number", 0, 1) for k in range(3)]
     known, held = known_g_function(), []

@@ -40,6 +40,7 @@ def test_samples_needed_shrink_the_interval_to_the_effect_or_to_what_is_small(in
     assert samples_needed(*interval, 100, small=0.05) == needed
 
 
+@pytest.mark.slow
 def test_few_samples_leave_a_lever_undecided_and_following_the_advice_decides_it():
     design, raises = Saltelli(base=32), 0
     while sentences := list(undecided(analysed(design), design)):
@@ -51,6 +52,7 @@ def test_few_samples_leave_a_lever_undecided_and_following_the_advice_decides_it
     assert raises > 0
 
 
+@pytest.mark.slow
 def test_walks_are_raised_in_trajectories():
     design = Morris(trajectories=2)
     assert any("raise the samples to trajectories: " in sentence for sentence in undecided(analysed(design), design))

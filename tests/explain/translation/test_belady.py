@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.engines.translation_cases import simulate
 from tests.explain.translation.test_eviction_bound import LOOK_AT_SHARING
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.explain.belady import belady_misses
 from workbench.policies.policy import policies
@@ -36,7 +36,8 @@ def test_equals_an_exhaustive_search(pages, entries):
     assert belady_misses(pages, entries) == fewest(tuple(pages), entries)
 
 
-@deeper(8, 75)
+@pytest.mark.slow
+@examples(8, 75)
 @given(pages=st.lists(st.integers(0, 12), min_size=1, max_size=60), sets=st.sampled_from([0, 2]))
 def test_no_policy_does_better(pages, sets):
     machine = {"cores": 1, "private_entries": 4, "private_ways": sets, "shared_entries": 0, "level_cycles": 0}

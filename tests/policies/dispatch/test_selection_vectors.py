@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.depth import long
 from workbench.policies.dispatch import Head, PriorityWindows, ServedMarks, SplitWhenStuck
 from workbench.policies.dispatch.selection import Rounds
 
@@ -39,9 +38,9 @@ def test_v26_whose_marks_are_cleared(scope, marks):
     assert marked(rounds) == marks
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["candidates", "all_channels"])
-@pytest.mark.parametrize("channels", [2, 3, 4, pytest.param(8, marks=long)])
+@pytest.mark.parametrize("channels", [2, 3, 4, pytest.param(8, marks=pytest.mark.slow)])
 def test_v27_each_aligned_block_is_a_permutation_and_the_gap_is_bounded(channels, scope):
     largest = 0
     for seed in range(30):

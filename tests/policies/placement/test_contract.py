@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -165,7 +165,8 @@ class Lax(Placement):
 
 
 @pytest.mark.parametrize(
-    "policy", [FirstFit(), *(pytest.param(MiddleOut(shift=shift), marks=long) for shift in (0, -3)), Forgetful()]
+    "policy",
+    [FirstFit(), *(pytest.param(MiddleOut(shift=shift), marks=pytest.mark.slow) for shift in (0, -3)), Forgetful()],
 )
 def test_check_accepts(policy):
     check(policy)

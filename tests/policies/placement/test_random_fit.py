@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.depth import FAR
 from tests.oracles.placement import feasible
 from tests.policies.placement.together import Asked
+from tests.slow import LONG
 from workbench.policies.placement import RandomFit
 from workbench.policies.placement.contract import PlacementContract
 from workbench.structures.bitmaps import packed
@@ -36,14 +36,14 @@ def test_takes_feasible_starts_and_only_those(free, data):
 def test_every_start_is_as_likely_as_another():
     free = [k % 11 > 2 for k in range(130)]
     starts = feasible(free, 4)
-    counts = np.bincount(draws(free, 4, 60_000 // FAR))
+    counts = np.bincount(draws(free, 4, 60_000 if LONG else 15_000))
     assert np.flatnonzero(counts).tolist() == starts
     assert stats.chisquare(counts[starts]).pvalue > 0.001
 
 
 def test_successive_draws_are_independent():
     free = [True] * 8
-    drawn = draws(free, 1, 80_000 // FAR + 1)
+    drawn = draws(free, 1, 80_001 if LONG else 20_001)
     pairs = np.zeros((8, 8))
     np.add.at(pairs, (drawn[:-1], drawn[1:]), 1)
     assert stats.chisquare(pairs.ravel()).pvalue > 0.001

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.depth import FAR, LONG
 from tests.oracles.placement import Twin
+from tests.slow import LONG
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.policies.scenes import KEPT, Speaker
@@ -51,7 +51,7 @@ def far_walk(segments: int, seed: int, steps: int = 3000) -> list[tuple[int, str
 def walk_far(policy: Placement, twin: Callable[[int], Twin]) -> None:
     """Long walks through memories of several sizes."""
     for seed, segments in enumerate((16, 40, 65, 128, 300)):
-        walk_together(policy, twin(segments), far_walk(segments, seed, 3000 // FAR))
+        walk_together(policy, twin(segments), far_walk(segments, seed, 3000 if LONG else 750))
 
 
 def walk_together(policy: Placement, twin: Twin, moves: Iterable[tuple[int, str, int]]) -> None:

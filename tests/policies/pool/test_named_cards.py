@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.junk import refusal
+from tests.slow import examples
 from workbench.policies.pool import Bind, ConsistentHashing, Preferred
 
 IDS = st.lists(
@@ -13,7 +13,7 @@ IDS = st.lists(
 )
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(IDS, st.lists(st.integers(1, 1 << 45), min_size=1, max_size=20), st.data())
 def test_a_card_that_leaves_moves_what_lay_on_it_and_nothing_else(ids, sizes, data):
     gone = data.draw(st.sampled_from(ids))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from tests.depth import LONG
 from tests.oracles import probes as slow
 from tests.policies.probes.together import compare, compare_on_every_state, free_maps
+from tests.slow import LONG
 from workbench.policies.probes import BitSerial
 from workbench.policies.probes.contract import ProbeContract
 
@@ -15,6 +15,10 @@ from workbench.policies.probes.contract import ProbeContract
 class TestBitSerial(ProbeContract):
     policy = BitSerial()
     sizes = tuple(size for size in ProbeContract.sizes if LONG or size not in (127, 128, 129))
+
+    @pytest.mark.slow
+    def test_gates_compute_the_report(self) -> None:
+        super().test_gates_compute_the_report()
 
 
 @pytest.mark.parametrize("blocks", range(1, 12))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -146,7 +146,7 @@ class NowhereAtHome(Probe):
         GroupedRun(groups=1000).check_blocks(blocks)
 
 
-LARGE = [pytest.param(probe, marks=long) for probe in (ExactRun(), GroupedRun(groups=4))]
+LARGE = [pytest.param(probe, marks=pytest.mark.slow) for probe in (ExactRun(), GroupedRun(groups=4))]
 
 
 @pytest.mark.parametrize("probe", [FirstRun(), FirstRun(reach=1), *LARGE])

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import long
 from tests.oracles import probes as slow
 from tests.policies.probes.test_exact_run import FORMS
 from tests.policies.probes.together import compare, compare_on_every_state, free_maps
@@ -56,7 +55,7 @@ def test_every_wire_of_every_form(groups, size, data, form):
     assert wires.longest == slow.grouped_run(free, groups)
 
 
-LARGE = [pytest.param(12, groups, marks=long) for groups in (2, 3, 4)]
+LARGE = [pytest.param(12, groups, marks=pytest.mark.slow) for groups in (2, 3, 4)]
 
 
 @pytest.mark.parametrize(("blocks", "groups"), [(8, 4), (8, 2), *LARGE])

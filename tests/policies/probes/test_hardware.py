@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.gates import AND, OR, Netlist
 from workbench.policies.probes import (
@@ -26,7 +25,7 @@ def gates(probe: Probe, blocks: int) -> tuple[int, int]:
     return cost.and_gates, cost.or_gates
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("probe", [ExactRun(), ExactRun(timing="pipe_3cycle"), GroupedRun(groups=32), BitSerial()])
 def test_cycles_of_many_blocks_are_those_of_a_round(probe):
     """The contract counts the gates of small resources alone."""

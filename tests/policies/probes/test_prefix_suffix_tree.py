@@ -14,6 +14,10 @@ from workbench.policies.probes.contract import ProbeContract
 class TestPrefixSuffixTree(ProbeContract):
     policy = PrefixSuffixTree()
 
+    @pytest.mark.slow
+    def test_gates_compute_the_report(self) -> None:
+        super().test_gates_compute_the_report()
+
 
 @pytest.mark.parametrize("blocks", range(1, 12))
 def test_every_state_of_small_resources(blocks):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles import shared_probe as twin
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.policies.probes.shared_gates import fields, loads, pack, trace
 from workbench.policies.probes.shared_netlist import shared_cost, shared_netlist
@@ -99,7 +99,7 @@ def test_v24_padding():
         assert wires.codes[0] == ("11100000" if run == 3 else "11101111")
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(resources, st.integers(0, 20), st.fixed_dictionaries(forms))
 def test_r56_every_resource_as_if_alone(states, spare, chosen):
     width, taken_is_one = sum(map(len, states)) + spare, chosen["encoding"] == "free0"
@@ -111,7 +111,7 @@ def test_r56_every_resource_as_if_alone(states, spare, chosen):
     assert all(len(code) == width and code.rstrip("0") == "1" * run for code, run in zip(wires.codes, runs))
 
 
-@deeper(13, 200)
+@examples(13, 200)
 @given(resources, st.booleans(), st.booleans())
 def test_r56_the_whole_chain_of_every_resource(states, left, taken_is_one):
     width = sum(map(len, states))
@@ -178,6 +178,7 @@ def test_h3_12_gates_saved():
     assert (cost.reduction_gates, cost.separate_reduction_gates) == (8_128, 11_272)
 
 
+@pytest.mark.slow
 def test_the_masks_of_every_shift_cost_more_than_sharing_saves():
     every, first, none = (shared_cost([0, 1, 1], TYPES, 128, form) for form in (*WORKING, "none"))
     assert (every.mask_gates, first.mask_gates, none.mask_gates) == (64 * 64, 64, 0)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper, long
 from tests.oracles import shared_probe as twin
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.policies.policy import read_policy
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun, SharedRun, reports
@@ -127,7 +127,7 @@ def test_v21_in_both_encodings():
     assert SharedRun(encoding="free0").longest_each([opposite(LOW), opposite(HIGH)]) == [4, 3]
 
 
-@deeper(16, 250)
+@examples(16, 250)
 @given(
     st.lists(st.text("01", min_size=2, max_size=12), min_size=2, max_size=4), st.integers(0, 9), st.sampled_from(FORMS)
 )
@@ -146,7 +146,7 @@ def test_no_form_changes_the_report_but_the_wrong_padding():
         assert (wrong.function() is SharedRun.answer) == wrong.never_more()
 
 
-@long
+@pytest.mark.slow
 def test_e16_wrong_padding_reports_what_is_not_there():
     wrong = SharedRun(padding="occupied", encoding="free0", width=8)
     assert not wrong.never_more()

@@ -7,7 +7,6 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.gates import Netlist
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
@@ -84,8 +83,8 @@ def test_v7_all_occupied_and_all_free():
         assert probe.longest(state) == 16
 
 
-@pytest.mark.parametrize("direction", ["right", pytest.param("left", marks=long)])
-@pytest.mark.parametrize("encoding", ["free1", pytest.param("free0", marks=long)])
+@pytest.mark.parametrize("direction", ["right", pytest.param("left", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("encoding", ["free1", pytest.param("free0", marks=pytest.mark.slow)])
 def test_v8_distinct_codes(direction, encoding):
     """R34: N + 1 legal codes."""
     probe = ExactRun(direction=direction, encoding=encoding)

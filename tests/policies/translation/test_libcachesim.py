@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import thinned
 from tests.engines.translation_load_cases import Case
 from tests.needs import needs
 from tests.oracles.translation_load import Row
+from tests.slow import thinned
 from workbench.policies.policy import read_policy
 
 ACCESSES = 4000
@@ -80,8 +80,9 @@ def test_misses_are_those_of_libcachesim(policy, ways):
     assert [misses(policy, ways, pages) for pages in TRACES.values()] == MISSES[policy, ways]
 
 
+@pytest.mark.slow
 @needs("libcachesim")
-@pytest.mark.parametrize(("policy", "ways"), thinned([pytest.param(*case) for case in MISSES], 6))
+@pytest.mark.parametrize(("policy", "ways"), MISSES)
 def test_libcachesim_counts_them_again(policy, ways, tmp_path):
     results = [misses_of_libcachesim(policy, ways, pages, tmp_path) for pages in TRACES.values()]
     assert results == MISSES[policy, ways]

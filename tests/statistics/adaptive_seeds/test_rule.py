@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.experiments.seeds import Bound, Until, bound_of
 from workbench.experiments.sweep import read_sweep
@@ -108,7 +107,7 @@ def stopped(difference, looks, most, in_a_row=2):
     return count, interval
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["normal", "exponential"])
 def test_intervals_of_a_study_that_stops_when_they_are_narrow_hold_the_truth_as_often_as_they_say(law):
     """Differences of median 5 and deviation 10, until the interval is 5 wide."""
@@ -124,7 +123,7 @@ def test_intervals_of_a_study_that_stops_when_they_are_narrow_hold_the_truth_as_
     assert len(set(ends)) > 3
 
 
-@long
+@pytest.mark.slow
 def test_stopping_early_by_luck_is_why_widths_are_narrow_twice():
     """With few values a look, a rule of one look stops where the spread was underestimated, and misses more often."""
     looks, draws = tuple(range(6, 103, 6)), np.random.default_rng(4)

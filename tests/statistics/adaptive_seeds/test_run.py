@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import long, thinned
 from tests.experiments.sweep_validator import sweep_validator
 from tests.experiments.test_running import rows_in, wait_for_rows
+from tests.slow import thinned
 from workbench.api import open_results
 from workbench.cli.main import main
 from workbench.errors import InputError
@@ -61,7 +61,7 @@ def every():
     return wb.run({**SWEEP, "seeds": {"first": 3, "count": 60}}, workers=1)
 
 
-@pytest.mark.parametrize("share", [0.04, *(pytest.param(share, marks=long) for share in (0.025, 0.05))])
+@pytest.mark.parametrize("share", [0.04, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.025, 0.05))])
 def test_it_stops_at_the_second_look_in_a_row_at_which_every_point_is_narrow(every, share):
     """Of two in a row it is the second."""
     results = wb.run(sweep(half_width=f"{100 * share:g} %"), workers=1)
@@ -88,6 +88,7 @@ def test_results_are_those_of_as_many_fixed_seeds():
     assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_after", thinned([1, 17, 31, 45], 3))
 def test_a_driver_that_is_stopped_comes_to_the_same_end_and_repeats_no_run(tmp_path, killed_after):
     whole = wb.run(sweep(), tmp_path / "whole", workers=1)
@@ -104,6 +105,7 @@ def test_a_driver_that_is_stopped_comes_to_the_same_end_and_repeats_no_run(tmp_p
     assert open_results(tmp_path / "r").table.equals(whole.table)
 
 
+@pytest.mark.slow
 def test_a_folder_that_holds_more_seeds_than_are_needed_gives_the_same_results(tmp_path):
     wb.run(sweep(half_width="2.5 %"), tmp_path / "r", workers=1)
     watch = Watching()
@@ -125,7 +127,7 @@ wb.run(sys.argv[1], sys.argv[2], workers=1, progress=Slow())
 """
 
 
-@long
+@pytest.mark.slow
 def test_a_driver_that_is_killed_twice_leaves_the_same_table_for_any_workers_to_complete(tmp_path):
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(sweep()))
     whole, kept = wb.run(tmp_path / "s.yaml", workers=1).table, 0
@@ -143,7 +145,7 @@ def test_a_driver_that_is_killed_twice_leaves_the_same_table_for_any_workers_to_
     assert (tmp_path / "r" / "results.parquet").exists()
 
 
-@pytest.mark.parametrize("executor", ["processes", pytest.param("threads", marks=long)])
+@pytest.mark.parametrize("executor", ["processes", pytest.param("threads", marks=pytest.mark.slow)])
 def test_workers_change_nothing(executor):
     assert wb.run(sweep(), workers=2, executor=executor).table.equals(wb.run(sweep(), workers=1).table)
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.depth import long, seeds
+from tests.slow import seeds
 from tests.workloads.importers import profiles
 from tests.workloads.importers.refusing import damaged, read_or_refused, refusal
 from workbench.errors import InputError
@@ -163,7 +163,7 @@ def test_a_damaged_file_is_read_or_refused_in_one_sentence(tmp_path, seed):
     assert "\n" not in read_or_refused(path)
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("format_name", ["nsys", "rocpd"])
 def test_a_launch_takes_few_bytes(tmp_path, format_name):
     count = 200_000

@@ -6,7 +6,6 @@ import types
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
@@ -16,7 +15,6 @@ from workbench.workloads.importers import enter_only, importers
 MODULE = """
 from workbench.workloads.importers import Importer, Trace
 from workbench.workloads.kernels import KernelRows
-from tests.depth import long
 
 FACTOR = 1
 NAME = b"#stopwatch"
@@ -83,7 +81,7 @@ def test_an_importer_that_recognises_no_more_is_asked_again(stopwatch, sweep):
         drained(sweep)
 
 
-@long
+@pytest.mark.slow
 def test_a_warm_worker_reads_with_the_importer_that_the_driver_has(stopwatch, sweep):
     more = {"executor": "processes", "workers": 1}
     before = drained(sweep, **more)

@@ -6,7 +6,7 @@ import lzma
 
 import pytest
 
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace, source
 from workbench.workloads.importers.source import Source

@@ -7,9 +7,9 @@ from statistics import median
 import numpy as np
 import pytest
 
-from tests.depth import thinned
 from tests.oracles import kineto as plain
 from tests.public_traces import FACTS, files, needs_public_traces, path
+from tests.slow import thinned
 from workbench.workloads.importers import read_trace
 from workbench.workloads.kernels import MISSING
 
@@ -27,7 +27,7 @@ COLUMNS = (
 )
 LARGE = "kineto/tracelens_mi300x_xdit_sd35.json.gz"
 """Left to `make test-long`: read plainly, its 239,093 events take some seconds."""
-EACH = [pytest.param(file, marks=[pytest.mark.long] * (file == LARGE)) for file in files("kineto")]
+EACH = [pytest.param(file, marks=[pytest.mark.slow] * (file == LARGE)) for file in files("kineto")]
 
 
 @lru_cache

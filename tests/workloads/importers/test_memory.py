@@ -5,7 +5,8 @@ import json
 import subprocess
 import sys
 
-from tests.depth import long
+import pytest
+
 from tests.public_traces import needs_public_traces, path
 
 PEAK = """
@@ -23,7 +24,7 @@ def peak_mib(file):
     return kernels, mib
 
 
-@long
+@pytest.mark.slow
 @needs_public_traces
 def test_the_largest_public_trace_takes_less_than_200_mib():
     kernels, mib = peak_mib(path("kineto/hta_v100_memory_events.json.gz"))  # 52 MB of JSON
@@ -31,7 +32,7 @@ def test_the_largest_public_trace_takes_less_than_200_mib():
     assert mib < 200
 
 
-@long
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_events_that_are_passed_over(tmp_path):
     operation = json.dumps(
         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {"x": "y" * 900}}

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
 from tests.workloads.importers.profiles import field, message, writer
 from tests.workloads.importers.refusing import refusal
 from workbench.workloads.importers import read_trace
@@ -146,7 +145,7 @@ def test_a_bad_trace_is_refused_in_one_sentence(tmp_path, contents, says):
     assert refusal(tmp_path / "t", contents).startswith(says)
 
 
-@long
+@pytest.mark.slow
 def test_packets_do_not_unpack_without_end(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.workloads.importers.perfetto.most_bytes", lambda: 1 << 20)
     bomb = packet((8, 1)) + packet((50, zlib.compress(bytes(1 << 26))))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests import public_traces
-from tests.depth import thinned
 from tests.machine.test_amd_topologies import SAMPLES as AMD_TOPOLOGIES
 from tests.machine.test_topologies import P2P, SMI, XML
+from tests.slow import thinned
 from tests.workloads.importers.profiles import TRACEZ, samples
 from workbench.machine.topologies.registry import _FORMATS, is_topology
 from workbench.workloads.catalogue import catalogue
@@ -73,6 +73,7 @@ def test_so_are_topologies(tmp_path, name):
     assert recognised(tmp_path / "t") == []
 
 
+@pytest.mark.slow
 @public_traces.needs_public_traces
 @pytest.mark.parametrize("file", thinned(sorted(public_traces.FACTS), 20))
 def test_so_are_the_public_files(file):

@@ -156,6 +156,7 @@ def _version(architecture):
     return int(digits[:-2]) * 10_000 + int(digits[-2], 16) * 100 + int(digits[-1], 16)
 
 
+@pytest.mark.slow
 def test_the_accelerator_of_the_serving_trace_calls_itself_mi350x():
     cards = read_trace(path("rocm/rocprofv3_mi355x_part1.json.gz")).cards
     assert {card.name for card in cards} == {"AMD Instinct MI350X"}

@@ -3,7 +3,7 @@
 import pytest
 
 from tests import public_traces
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.workloads.importers import read_trace
 from workbench.workloads.importers.stack_sites import Sites
 

@@ -6,7 +6,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from tests.depth import long
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.errors import InputError
@@ -128,7 +127,7 @@ def test_a_file_that_asks_for_something_where_its_events_should_be_gets_nothing(
         module.read_snapshot(Source(place))
 
 
-@long
+@pytest.mark.slow
 def test_events_take_less_than_half_of_the_memory_that_they_take_whole(monkeypatch):
     made = snapshot(60)
     made["device_traces"][0] = [dict(event) for event in made["device_traces"][0][:50] for _ in range(400)]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.recorded_snapshots import Recorder
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.machine import Board
 from workbench.streams import Streams
@@ -42,7 +42,7 @@ def written(folder, snapshot):
     return place
 
 
-@deeper(10, 150)
+@examples(10, 150)
 @given(steps=STEPS, kept=st.integers(1, 100), expandable=st.booleans(), version=st.sampled_from(["2.0", "2.3"]))
 def test_what_was_live_and_reserved_is_told_however_early_the_rings_were_cut(
     tmp_path_factory, steps, kept, expandable, version

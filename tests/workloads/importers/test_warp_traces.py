@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles import warp_traces as oracle
 from tests.oracles.warp_traces import Op
 from tests.public_traces import FACTS, files, needs_public_traces, path
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
 
@@ -61,7 +61,7 @@ def facts_of(tmp_path_factory, text, name, packed):
     return read_trace(place).facts()
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(RAW, VERSIONS, st.booleans(), PACKED)
 def test_a_raw_trace_is_counted_as_by_hand(tmp_path_factory, warps, version, lineinfo, packed):
     lines = [(b, w, one) for b, w, op in warps for one in (copied(op) if op.opcode == "LDGSTS.E" else [op])]
@@ -75,7 +75,7 @@ def test_a_raw_trace_is_counted_as_by_hand(tmp_path_factory, warps, version, lin
     assert result["address_modes"] == {str(m): n for m in range(3) if (n := sum(op.mode == m for _, _, op in warps))}
 
 
-@deeper(15, 100)
+@examples(15, 100)
 @given(GROUPED, VERSIONS, PACKED)
 def test_a_grouped_trace_is_counted_as_by_hand(tmp_path_factory, blocks, version, packed):
     every = [op for warps in blocks.values() for own in warps.values() for op in own]
@@ -87,6 +87,7 @@ def test_a_grouped_trace_is_counted_as_by_hand(tmp_path_factory, blocks, version
     assert (result["tracer_version"], result["registers"], result["max_shared_bytes"]) == (version, 32, 1024)
 
 
+@pytest.mark.slow
 @needs_public_traces
 @pytest.mark.parametrize("file", files("accelsim_trace_raw") + files("kernelslist"))
 def test_every_number_of_the_public_facts(file):
@@ -188,7 +189,7 @@ def test_a_trace_that_is_cut_off_or_mixed_is_refused_in_one_sentence(tmp_path, t
     assert says in message
 
 
-@deeper(60, 400)
+@examples(60, 400)
 @given(
     st.sampled_from([RAW_TEXT, GROUPED_TEXT]), st.integers(0, 1000), st.text("0123456789abcdef #=-(),x\nR", max_size=6)
 )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.depth import seeds
 from tests.public_recordings import recording
+from tests.slow import seeds
 from tests.workloads.importers.profiles import field, message, writer
 from tests.workloads.importers.refusing import damaged, read_or_refused, refusal
 from workbench.workloads.importers import read_trace

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles import page_accesses as oracle
 from tests.oracles.page_accesses import cores_by_page
+from tests.slow import examples
 from tests.work_counts import growth
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
@@ -54,7 +54,7 @@ def rows(workload, machine, seed, size=blocks.ROWS):
     return [row for b in given_blocks for row in zip(b.cycle.tolist(), b.core.tolist(), b.page.tolist())]
 
 
-@deeper(60, 400)
+@examples(60, 400)
 @given(WORKLOADS, MACHINES, SEEDS, st.integers(1, 50))
 def test_every_access_is_what_drawing_one_by_one_gives_however_it_is_cut(workload, machine, seed, size):
     slowly = oracle.accesses(workload, machine, seed)
@@ -62,7 +62,7 @@ def test_every_access_is_what_drawing_one_by_one_gives_however_it_is_cut(workloa
     assert all(0 <= page < workload.pages(machine) for _, _, page in slowly)
 
 
-@deeper(8, 100)
+@examples(8, 100)
 @given(WORKLOADS, MACHINES, SEEDS)
 def test_a_longer_trace_begins_with_the_shorter_one(workload, machine, seed):
     assert rows(workload.but(count=150), machine, seed)[: workload.count] == rows(workload, machine, seed)

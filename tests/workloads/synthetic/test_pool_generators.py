@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Link, preset
 from workbench.streams import Streams
@@ -59,7 +59,7 @@ def test_every_regime_gives_requests_for_the_machine_that_it_was_stated_for(name
 
 
 @given(seed=st.integers(0, 99), footprint=st.floats(0.05, 3), kept=st.floats(0, 0.9), others=st.floats(0, 0.5))
-@deeper(8, 75)
+@examples(8, 75)
 def test_footprints_are_what_is_asked_for(seed, footprint, kept, others):
     exactly = {"rel": 1e-6}
     same = DataParallel(footprint=footprint, kept=kept, iterations=2).pool_requests(BOARD, Streams(seed))
@@ -124,7 +124,7 @@ def test_blocks_that_are_too_small_are_refused():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 2), st.integers(0, 3)), max_size=30))
-@deeper(20, 300)
+@examples(20, 300)
 def test_a_release_names_the_latest_allocation_of_its_application(rows):
     app, name = (np.array([row[k] for row in rows], np.int64) for k in (1, 2))
     action = np.array([int(row[0]) for row in rows], np.int8)
@@ -138,7 +138,7 @@ def test_a_release_names_the_latest_allocation_of_its_application(rows):
 
 
 @given(st.lists(st.integers(1, 4), max_size=8), st.lists(st.integers(-4, 4).filter(bool), max_size=20))
-@deeper(20, 300)
+@examples(20, 300)
 def test_sizes_alone_match_a_release_with_a_live_block_of_its_size(before, changes):
     live = dict(enumerate(before))
     for number, change in zip(matched_by_size(changes, before), changes, strict=True):

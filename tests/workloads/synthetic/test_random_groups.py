@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles import random_groups
+from tests.slow import examples
 from workbench.machine import Machine, Resource, preset, read_machine
 from workbench.machine.presets import preset_names
 from workbench.streams import Streams
@@ -65,7 +65,7 @@ def laws_by_label(workload):
     }
 
 
-@deeper(25, 300)
+@examples(25, 300)
 @given(WORKLOADS, SEEDS)
 def test_every_column_is_what_drawing_group_by_group_gives(workload, seed):
     result = lists(workload.groups(MACHINE, Streams(seed)))

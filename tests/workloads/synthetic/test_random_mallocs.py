@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.junk import refusal
+from tests.slow import examples
 from workbench.machine import Machine
 from workbench.streams import Streams
 from workbench.workloads.generators import regimes
@@ -35,7 +35,7 @@ def drawn(workload, seed=1):
     return workload.mallocs(Machine(), Streams(seed))
 
 
-@deeper(20, 300)
+@examples(20, 300)
 @given(WORKLOADS, st.integers(0, 2**40))
 def test_calls_are_in_order_and_can_be_served(workload, seed):
     calls = drawn(workload, seed)

@@ -133,6 +133,7 @@ def digest() -> str:
     return reply.hexdigest()
 
 
+@pytest.mark.slow
 def test_the_same_bits_in_another_process():
     env = {**os.environ, "PYTHONHASHSEED": "5", "OMP_NUM_THREADS": "1", "NPY_DISABLE_CPU_FEATURES": "AVX512F"}
     reply = subprocess.run(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only
+from tests.slow import compiled_only
 from workbench.compiled import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.levers import lever

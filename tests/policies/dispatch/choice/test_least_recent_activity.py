@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
 from tests.oracles.node import policies as slow
+from tests.slow import examples
 from workbench.errors import InputError
 from workbench.policies.dispatch.choice import LeastRecentActivity, LeastRecentEnergy
 from workbench.policies.dispatch.choice.contract import ChoiceContract
@@ -31,7 +31,7 @@ def test_it_chooses_what_the_twin_chooses(rows):
     assert LeastRecentActivity(weights=WEIGHTS).choose(rows) == slow.least_energy(candidates)
 
 
-@deeper(8, 300)
+@examples(8, 300)
 @given(counts)
 def test_without_weights_of_waits_it_is_least_recent_energy(rows):
     six = [row[:6] for row in rows]

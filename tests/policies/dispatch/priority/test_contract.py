@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -70,7 +70,9 @@ class ForOneOnly(StaticPriority):
 
 
 @pytest.mark.parametrize(
-    "policy", [Impatient(), pytest.param(Ageing(), marks=long), StaticPriority()], ids=lambda policy: policy.name
+    "policy",
+    [Impatient(), pytest.param(Ageing(), marks=pytest.mark.slow), StaticPriority()],
+    ids=lambda policy: policy.name,
 )
 def test_check_accepts(policy):
     check(policy)
@@ -89,7 +91,7 @@ def test_check_accepts(policy):
             r"^promises_too_much: the order of \(priority, .* changes from \d+ to before \d+\.$",
         ),
         (PromisesNothing(), r"^promises_nothing says that an order holds until 0, which is not later, for cycle 0"),
-        (Flipping(), r"^flipping: the order of"),
+        pytest.param(Flipping(), r"^flipping: the order of", marks=pytest.mark.slow),
     ],
     ids=lambda value: value.name if isinstance(value, Priority) else "",
 )
@@ -110,9 +112,9 @@ def broken(policy: Priority, test: str) -> None:
 @pytest.mark.parametrize(
     ("policy", "test"),
     [
-        (PromisesTooMuch(), "test_an_order_holds_as_long_as_it_says"),
-        pytest.param(PromisesNothing(), "test_an_order_holds_as_long_as_it_says", marks=long),
-        pytest.param(Flipping(), "test_an_order_holds_as_long_as_it_says", marks=long),
+        pytest.param(PromisesTooMuch(), "test_an_order_holds_as_long_as_it_says", marks=pytest.mark.slow),
+        pytest.param(PromisesNothing(), "test_an_order_holds_as_long_as_it_says", marks=pytest.mark.slow),
+        pytest.param(Flipping(), "test_an_order_holds_as_long_as_it_says", marks=pytest.mark.slow),
         (RaisesWhatIsBelowAll(), "test_below_all_is_never_more_urgent_than_the_lowest"),
         (ForOneOnly(), "test_serves_its_numbers_of_priorities"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.errors import InputError, PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -130,8 +130,11 @@ class OtherParameters(Selection):
         return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "policy", [MostWaves(), pytest.param(StrictBlocking(), marks=long), ChannelRoundRobin()], ids=lambda p: p.name
+    "policy",
+    [MostWaves(), pytest.param(StrictBlocking(), marks=pytest.mark.slow), ChannelRoundRobin()],
+    ids=lambda p: p.name,
 )
 def test_check_accepts(policy):
     check(policy)
@@ -184,11 +187,11 @@ def broken(policy: Selection, test: str) -> None:
     ("policy", "test"),
     [
         (Unfit(), "test_answers_are_allowed"),
-        pytest.param(Beyond(), "test_answers_are_allowed", marks=long),
-        pytest.param(Picky(), "test_answers_are_allowed", marks=long),
+        pytest.param(Beyond(), "test_answers_are_allowed", marks=pytest.mark.slow),
+        pytest.param(Picky(), "test_answers_are_allowed", marks=pytest.mark.slow),
         (ClaimsToDecline(), "test_chooses_nobody_if_it_says_that_it_may"),
-        pytest.param(Patient(), "test_answers_are_allowed", marks=long),
-        pytest.param(Counting(), "test_answers_are_allowed", marks=long),
+        pytest.param(Patient(), "test_answers_are_allowed", marks=pytest.mark.slow),
+        pytest.param(Counting(), "test_answers_are_allowed", marks=pytest.mark.slow),
         (SharedMemory(), "test_memory_belongs_to_the_run"),
         (Unreadable(depth=3), "test_yaml_and_back"),
         (Lax(), "test_refuses_wrong_levers"),
@@ -218,6 +221,7 @@ class DiffersByProcess(Selection):
         return result
 
 
+@pytest.mark.slow
 @compiled_only
 def test_the_contract_compares_compiled_with_plain():
     with pytest.raises(AssertionError, match=r"answered \d+ compiled and \d+ in plain Python"):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import FAR
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import CHANNELS, prepared, walk_far, walk_together, walks
+from tests.slow import LONG
 from workbench.policies.dispatch import DeficitRoundRobin, Head
 from workbench.policies.dispatch.selection.question import SelectionContract
 
@@ -36,7 +36,7 @@ def test_walks_far_with_its_twin(among, quantum):
 def test_waves_of_channels_that_always_wait_differ_by_less_than_a_quantum_and_a_group(sizes, quantum):
     """Shreedhar and Varghese: with a quantum of at least the largest group, services differ by a bounded amount."""
     rounds, sent = DeficitRoundRobin(quantum=quantum).rounds(len(sizes)), [0] * len(sizes)
-    for _ in range(300 // FAR):
+    for _ in range(300 if LONG else 75):
         sent[rounds.pick(*(Head(c, waves=w) for c, w in enumerate(sizes)))] += 1
         waves = [count * size for count, size in zip(sent, sizes, strict=True)]
         assert max(waves) - min(waves) <= quantum + 2 * max(sizes)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import long
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import CHANNELS, prepared, walk_far, walk_together, walks
 from workbench.policies.dispatch import Head, MultilevelFeedback
@@ -25,7 +24,7 @@ def test_walks_with_its_twin(among, queues, quantum, boost, walk):
     walk_together(policy, lambda: twins.MultilevelFeedback(CHANNELS, queues, quantum, boost, among), prepared(walk))
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("among", AMONG)
 @pytest.mark.parametrize(("queues", "quantum", "boost"), [(3, 64, 2000), (5, 7, 0), (9, 5, 150)])
 def test_walks_far_with_its_twin(among, queues, quantum, boost):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import FAR
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import CHANNELS, prepared, walk_far, walk_together, walks
+from tests.slow import LONG
 from workbench.errors import InputError
 from workbench.policies.dispatch import Head, Stride
 from workbench.policies.dispatch.selection.question import SelectionContract
@@ -48,7 +48,7 @@ def test_channels_that_always_wait_are_served_by_their_tickets_exactly(tickets, 
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=6))
 def test_passes_of_channels_that_always_wait_differ_by_at_most_a_stride(tickets):
     rounds = Stride(tickets=tickets).rounds(len(tickets))
-    for _ in range(300 // FAR):
+    for _ in range(300 if LONG else 75):
         rounds.pick(*range(len(tickets)))
         assert max(rounds.memory) - min(rounds.memory) <= (1 << 30) // min(tickets)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.depth import FAR
 from tests.oracles.dispatch_selection import Dice, Waiting
+from tests.slow import LONG
 from workbench.policies.dispatch.selection.question import Selection, rounds
 from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 from workbench.policies.scenes import KEPT, Speaker, plain
@@ -71,9 +71,8 @@ def walk_together(policy: Selection, twin: Callable[[], Any], walk: list, channe
 def walk_far(policy: Selection, twin: Callable[[int], Any], channels: Iterable[int] = (1, 2, 5, 64)) -> None:
     """Long walks with several numbers of channels."""
     for seed, count in enumerate(channels):
-        walk_together(
-            policy, lambda n=count: twin(n), far_walk(count, seed, (200 if count > 8 else 1200) // FAR), count
-        )
+        steps = (200 if count > 8 else 1200) // (1 if LONG else 4)
+        walk_together(policy, lambda n=count: twin(n), far_walk(count, seed, steps), count)
 
 
 def dice(policy: Selection, channels: int = CHANNELS) -> Dice:

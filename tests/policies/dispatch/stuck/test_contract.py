@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -51,7 +51,7 @@ class WithoutPatience(NeverSplit):
 
 
 @pytest.mark.parametrize(
-    "policy", [Quarters(), pytest.param(NeverSplit(), marks=long), SplitWhenStuck()], ids=lambda it: it.name
+    "policy", [Quarters(), pytest.param(NeverSplit(), marks=pytest.mark.slow), SplitWhenStuck()], ids=lambda it: it.name
 )
 def test_check_accepts(policy):
     check(policy)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import long
 from tests.oracles import dispatch_units as slow
 from workbench.errors import InputError
 from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit, UnitsContract, asks
@@ -118,7 +117,7 @@ def twenty_sequences():
     return [np.random.default_rng(seed).integers(1, 9, ROUNDS[-1]).tolist() for seed in range(20)]
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize(("policy", "expected"), MEAN_SPREADS, ids=lambda value: str(value)[:60])
 def test_mean_spreads_of_twenty_seeds(policy, expected, twenty_sequences):
     """Two means of 20 draws each, ours and the specification's, differ by at most four standard errors of that."""

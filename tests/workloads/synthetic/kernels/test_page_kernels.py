@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.depth import LONG, deeper
 from tests.junk import refusal
 from tests.oracles import page_kernels as oracle
+from tests.slow import LONG, examples
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
 from workbench.workloads import workload as blocks
@@ -104,7 +104,6 @@ def found(kernel):
     return launches
 
 
-@pytest.mark.deeper
 @pytest.mark.parametrize("kind", KERNELS, ids=lambda kind: kind.name)
 def test_every_instruction_touches_the_pages_that_its_threads_touch(kind):
     @settings(max_examples=100 if LONG else 10)
@@ -131,7 +130,7 @@ def core_of(order, workgroups):
     return lambda i: i // size % 3
 
 
-@deeper(8, 125)
+@examples(8, 125)
 @given(ORDERS, few(1, 3), st.sampled_from([0, 1, 2.5]), few(1, 900), few(1, 40))
 def test_warps_of_a_turn_go_in_step_on_the_cores_of_the_order(order, resident, gap, elements, rows):
     kernel = StreamingTriad(
@@ -156,7 +155,7 @@ def test_repeats_and_count():
     assert sum(len(b.page) for b in once.but(repeats=3, count=7).accesses(MACHINE, Streams(0))) == 7
 
 
-@deeper(8, 100)
+@examples(8, 100)
 @given(GRAPHS, st.integers(0, 99))
 def test_a_graph_has_its_edges_in_rows(graph, seed):
     rows = graph.rows(Streams(seed))
