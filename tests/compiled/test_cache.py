@@ -18,7 +18,7 @@ import pytest
 
 import workbench
 from tests.compile_first import RUNS
-from tests.depth import compiled_only, long
+from tests.slow import compiled_only
 from workbench.compiled.kernel import ROOMS, SOURCES, KeptIndex, Sources, cache_folder, code_home, may_be_kept, sources
 from workbench.structures.event_queue import Agenda
 
@@ -161,6 +161,7 @@ def kernel_modules() -> list[str]:
     return [module for room in ROOMS for module in sources().kernels(room)]
 
 
+@pytest.mark.slow
 def test_compiled_functions_take_nothing_from_rooms_that_are_not_in_the_digests():
     modules = kernel_modules()
     assert len(modules) > 81
@@ -198,7 +199,7 @@ print(json.dumps(sorted(pairs)))
 
 
 @compiled_only
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", RUNS)
 def test_all_that_is_compiled_into_a_function_is_in_the_digest_of_its_module(engine, tmp_path):
     """Found by compiling: which module's functions are compiled while one of another module is."""
@@ -256,7 +257,7 @@ def asked_in(clone: Path, kept: Path) -> str:
 
 
 @compiled_only
-@long
+@pytest.mark.slow
 def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
     """The trap: Numba looks at the file of the function that it loads, not at those that this one calls."""
     copied, kept = copy_of_the_package(tmp_path), tmp_path / "kept"
@@ -266,7 +267,7 @@ def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
     assert asked_in(tmp_path, kept) == "-7"
 
 
-@long
+@pytest.mark.slow
 @compiled_only
 def test_a_second_clone_with_equal_sources_compiles_nothing_again(tmp_path):
     one, other, kept = tmp_path / "one", tmp_path / "other", tmp_path / "kept"
