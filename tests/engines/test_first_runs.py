@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.engines.kit.engine import FirstRuns, with_room
+from workbench.engines.kit.simulator import FirstRuns, with_room
 from workbench.policies.placement import FirstFit, Placement
 
 

@@ -1,6 +1,7 @@
 """What every engine is built from: the frame, columns of a state, counters and faults by name, slots, order."""
 
-from workbench.engines.kit.engine import Attempt, Given, Simulator, column, given, log, made, slot
+from workbench.engines.kit.columns import column, log, made
+from workbench.engines.kit.engine import slot
 from workbench.engines.kit.faults import (
     FINE,
     STOP,
@@ -15,3 +16,4 @@ from workbench.engines.kit.faults import (
     wrong,
 )
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
+from workbench.engines.kit.simulator import Attempt, Given, Simulator, given
