@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from workbench.compiled import bound
-from workbench.engines.kit.engine import Part
 from workbench.engines.kit.order import RANKS, cycle_of, rank_of
+from workbench.engines.kit.simulator import Part
 from workbench.structures.timetable import NEVER
 
 REFUSED = -1

@@ -9,8 +9,9 @@ from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
-from workbench.workloads.trace_groups import TraceGroups, TraceWorkgroups
+from workbench.workloads.trace_groups import TraceGroups
 from workbench.workloads.trace_import import describe, write_columns
+from workbench.workloads.trace_workgroups import TraceWorkgroups
 from workbench.workloads.workload_key import read_workload
 
 DATA = Path(__file__).parents[1] / "data" / "traces"

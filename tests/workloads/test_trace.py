@@ -16,7 +16,7 @@ from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
-from workbench.workloads.trace_groups import TraceWorkgroups
+from workbench.workloads.trace_workgroups import TraceWorkgroups
 from workbench.workloads.workload_key import read_workload
 
 SERIAL = itertools.count()

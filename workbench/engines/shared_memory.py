@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.engines.kit import Attempt, Given, Simulator, Stop, slot
-from workbench.engines.kit.engine import check_column, check_whole
+from workbench.engines.kit.checks import check_column, check_whole
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.shared_memory_loop import (
     COMPACTING,

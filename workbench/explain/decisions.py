@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import Question, fields_of
-from workbench.engines.kit.engine import Setup, Simulator
+from workbench.engines.kit.engine import Setup
+from workbench.engines.kit.simulator import Simulator
 from workbench.errors import PolicyError, WorkbenchError
 from workbench.mechanisms.mechanism import mechanism
 from workbench.parts.registry import first_paragraph

@@ -17,7 +17,8 @@ from workbench.workloads.importers import read_trace
 from workbench.workloads.pool_file import pool_columns
 from workbench.workloads.recorded_accesses import TraceAccesses
 from workbench.workloads.recorded_memory import TracePool
-from workbench.workloads.trace_groups import TraceGroups, TraceWorkgroups
+from workbench.workloads.trace_groups import TraceGroups
+from workbench.workloads.trace_workgroups import TraceWorkgroups
 
 FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses | TracePool
 

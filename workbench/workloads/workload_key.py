@@ -184,7 +184,7 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "accesses": ("workbench.workloads.access_file", "AccessFile"),
     },
     "trace": {
-        "workgroups": ("workbench.workloads.trace_groups", "TraceWorkgroups"),
+        "workgroups": ("workbench.workloads.trace_workgroups", "TraceWorkgroups"),
         "groups": ("workbench.workloads.trace_groups", "TraceGroups"),
         "pool_requests": ("workbench.workloads.recorded_memory", "TracePool"),
         "tensor_requests": ("workbench.workloads.recorded_memory", "TraceTensors"),

@@ -10,7 +10,8 @@ from workbench.errors import InputError
 from workbench.machine import Machine
 from workbench.streams import Streams
 from workbench.workloads.importers import read_trace
-from workbench.workloads.trace_groups import TraceGroups, TraceWorkgroups
+from workbench.workloads.trace_groups import TraceGroups
+from workbench.workloads.trace_workgroups import TraceWorkgroups
 
 AMD = json.loads((Path(__file__).parents[2] / "data" / "traces" / "kineto_amd.json").read_text())
 EXTENDED, PLAIN, GRAPH, EXTENDED_CALL, PLAIN_CALL = AMD["traceEvents"]

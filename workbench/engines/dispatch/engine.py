@@ -35,7 +35,9 @@ from workbench.engines.dispatch.prepare import (
 )
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Rules, Shape, State
 from workbench.engines.kit import Attempt, Simulator, Stop, made
-from workbench.engines.kit.engine import at_slot, check_column, padded
+from workbench.engines.kit.checks import check_column
+from workbench.engines.kit.columns import padded
+from workbench.engines.kit.engine import at_slot
 from workbench.errors import InputError, unknown_name
 from workbench.machine import Machine
 from workbench.machine.machine import Resource

@@ -13,7 +13,7 @@ from workbench.compiled import NO_ANSWER, addresses
 from workbench.engines.dispatch.history import CLASSES, SCALE_BITS
 from workbench.engines.dispatch.state import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
 from workbench.engines.kit import Given, slot
-from workbench.engines.kit.engine import padded
+from workbench.engines.kit.columns import padded
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Machine

@@ -13,7 +13,8 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER
 from workbench.engines.kit import Given, made, slot
-from workbench.engines.kit.engine import at_slot, check_column
+from workbench.engines.kit.checks import check_column
+from workbench.engines.kit.engine import at_slot
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.malloc.state import (
     AFTER,

@@ -20,7 +20,9 @@ from workbench.engines.dispatch.choice import ROUTINE
 from workbench.engines.dispatch.choice import RUN as HOLDER
 from workbench.engines.dispatch.engine import Dispatch, most_dispatches
 from workbench.engines.dispatch.state import COUNT, NONE
-from workbench.engines.kit.engine import Attempt, Part, Setup, defaults_of, logs_of
+from workbench.engines.kit.columns import logs_of
+from workbench.engines.kit.engine import Setup, defaults_of
+from workbench.engines.kit.simulator import Attempt, Part
 from workbench.engines.malloc import part as malloc_part
 from workbench.engines.malloc import prepare as malloc_prepare
 from workbench.engines.malloc.engine import Malloc

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.kit.engine import Part, Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, policy_error, stop_of
+from workbench.engines.kit.simulator import Part
 from workbench.engines.node import memory
 from workbench.engines.node.memory import rounding_of
 from workbench.engines.node.pool_service import NONE, Answer, Counters, Jobs, LogRow, Rates

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.engines.kit import Given, slot
-from workbench.engines.kit.engine import at_path, check_column
+from workbench.engines.kit.checks import check_column
+from workbench.engines.kit.engine import at_path
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.errors import InputError
 from workbench.levers import Spec, lever

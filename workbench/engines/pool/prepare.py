@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import addresses, kernel
-from workbench.engines.kit.engine import padded
+from workbench.engines.kit.columns import padded
 from workbench.engines.pool.options import Case, PoolOptions, Slots
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
 from workbench.machine.board import Board

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import kernel, prefetch
-from workbench.engines.kit.engine import check_whole, refuse_number
+from workbench.engines.kit.checks import check_whole, refuse_number
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.translation.lookup import UNKNOWN
 from workbench.engines.translation.options import Case
