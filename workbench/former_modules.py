@@ -56,9 +56,14 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "studies.pool.resource_advice": ("workbench.advice.resource_advice",),
     "studies.pool.storage_service": ("workbench.pool_service.latency",),
     "studies.rmm": ("workbench.advice.rmm",),
-    "studies.sentences": ("workbench.statistics.sentences",),
+    "studies.sentences": ("workbench.statistics.sentences", "workbench.statistics.quantities"),
     "studies.statistics": ("workbench.statistics",),
-    "studies.summary": ("workbench.statistics.summary",),
+    "studies.statistics.interval": (
+        "workbench.statistics.interval",
+        "workbench.statistics.pairs",
+        "workbench.statistics.corrections",
+    ),
+    "studies.summary": ("workbench.statistics.summary", "workbench.statistics.notes"),
     "studies.torch_memory": ("workbench.advice.torch_memory",),
     "studies.torch_memory.sentences": (
         "workbench.advice.torch_memory.sentences",
@@ -66,12 +71,14 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.advice.torch_memory.diagnosis",
     ),
     "studies.tuning": ("workbench.tuning",),
+    "studies.tuning.driver": ("workbench.tuning.driver", "workbench.tuning.evaluator"),
     "studies.tuning.results": (
         "workbench.tuning.results",
         "workbench.tuning.trades",
         "workbench.tuning.importances",
         "workbench.tuning.parallel_axes",
     ),
+    "studies.tuning.space": ("workbench.tuning.space", "workbench.tuning.space_file", "workbench.tuning.dimension"),
 }
 """Each module of 0.5 that moved, below `workbench`, and the modules that hold its words now."""
 

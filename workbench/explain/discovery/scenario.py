@@ -20,7 +20,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.explain.discovery.cases import LOSSES, Cases, Column, Interest, cases_of
 from workbench.explain.discovery.prim import Box, Limit, limits, members, paste, peel, quasi_p, whole, without_idle
 from workbench.statistics import holm
-from workbench.statistics.sentences import probability
+from workbench.statistics.quantities import probability
 from workbench.streams import Streams
 
 if TYPE_CHECKING:
