@@ -47,6 +47,11 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "studies": (),
     "studies.adaptive": ("workbench.statistics.adaptive_seeds",),
     "studies.claims": ("workbench.claims",),
+    "studies.discovery.scenario": (
+        "workbench.explain.discovery.scenario",
+        "workbench.explain.discovery.discovery",
+        "workbench.explain.discovery.sentences",
+    ),
     "studies.pool": ("workbench.advice.replay",),
     "studies.pool.demand": ("workbench.explain.pool_demand",),
     "studies.pool.heap_growth": ("workbench.explain.heap_growth",),
@@ -55,7 +60,14 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "studies.pool.replay": ("workbench.advice.replay",),
     "studies.pool.resource_advice": ("workbench.advice.resource_advice",),
     "studies.pool.storage_service": ("workbench.pool_service.latency",),
-    "studies.rmm": ("workbench.advice.rmm",),
+    "studies.probe_success": ("workbench.explain.probe_success", "workbench.explain.chance"),
+    "studies.rmm": (
+        "workbench.advice.rmm",
+        "workbench.advice.rmm.resource",
+        "workbench.advice.rmm.pool",
+        "workbench.advice.rmm.arena",
+        "workbench.advice.rmm.binning",
+    ),
     "studies.sentences": ("workbench.statistics.sentences", "workbench.statistics.quantities"),
     "studies.statistics": ("workbench.statistics",),
     "studies.statistics.interval": (

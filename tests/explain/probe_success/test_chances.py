@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.depth import deeper
 from tests.oracles import probe_chance as twin
-from workbench.explain.probe_success import Chance, no_run
+from workbench.explain.chance import Chance, no_run
 
 thirds = st.sampled_from([Fraction(1, 2), Fraction(2, 5), Fraction(1, 100), Fraction(99, 100)])
 
