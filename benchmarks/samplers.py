@@ -20,7 +20,8 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
 from workbench.experiments.store import Store
 from workbench.statistics import mean_interval
-from workbench.tuning.driver import Crew, Evaluator, conduct
+from workbench.tuning.driver import conduct
+from workbench.tuning.evaluator import Crew, Evaluator
 from workbench.tuning.hypervolume import history, reference_point
 from workbench.tuning.results import StudyResults
 from workbench.tuning.study import Study, read_study

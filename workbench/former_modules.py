@@ -47,6 +47,11 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "studies": (),
     "studies.adaptive": ("workbench.statistics.adaptive_seeds",),
     "studies.claims": ("workbench.claims",),
+    "studies.discovery.scenario": (
+        "workbench.explain.discovery.scenario",
+        "workbench.explain.discovery.discovery",
+        "workbench.explain.discovery.sentences",
+    ),
     "studies.pool": ("workbench.advice.replay",),
     "studies.pool.demand": ("workbench.explain.pool_demand",),
     "studies.pool.heap_growth": ("workbench.explain.heap_growth",),
@@ -55,10 +60,22 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "studies.pool.replay": ("workbench.advice.replay",),
     "studies.pool.resource_advice": ("workbench.advice.resource_advice",),
     "studies.pool.storage_service": ("workbench.pool_service.latency",),
-    "studies.rmm": ("workbench.advice.rmm",),
-    "studies.sentences": ("workbench.statistics.sentences",),
+    "studies.probe_success": ("workbench.explain.probe_success", "workbench.explain.chance"),
+    "studies.rmm": (
+        "workbench.advice.rmm",
+        "workbench.advice.rmm.resource",
+        "workbench.advice.rmm.pool",
+        "workbench.advice.rmm.arena",
+        "workbench.advice.rmm.binning",
+    ),
+    "studies.sentences": ("workbench.statistics.sentences", "workbench.statistics.quantities"),
     "studies.statistics": ("workbench.statistics",),
-    "studies.summary": ("workbench.statistics.summary",),
+    "studies.statistics.interval": (
+        "workbench.statistics.interval",
+        "workbench.statistics.pairs",
+        "workbench.statistics.corrections",
+    ),
+    "studies.summary": ("workbench.statistics.summary", "workbench.statistics.notes"),
     "studies.torch_memory": ("workbench.advice.torch_memory",),
     "studies.torch_memory.sentences": (
         "workbench.advice.torch_memory.sentences",
@@ -66,12 +83,14 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.advice.torch_memory.diagnosis",
     ),
     "studies.tuning": ("workbench.tuning",),
+    "studies.tuning.driver": ("workbench.tuning.driver", "workbench.tuning.evaluator"),
     "studies.tuning.results": (
         "workbench.tuning.results",
         "workbench.tuning.trades",
         "workbench.tuning.importances",
         "workbench.tuning.parallel_axes",
     ),
+    "studies.tuning.space": ("workbench.tuning.space", "workbench.tuning.space_file", "workbench.tuning.dimension"),
 }
 """Each module of 0.5 that moved, below `workbench`, and the modules that hold its words now."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from workbench.statistics.summary import saturation_notes
+from workbench.statistics.notes import saturation_notes
 
 
 def sweep(gap: int, issue: Any) -> dict[str, Any]:

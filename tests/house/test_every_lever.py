@@ -25,7 +25,7 @@ from workbench.experiments.sweep import read_sweep
 from workbench.levers import Lever, Spec, lever
 from workbench.mechanisms.mechanism import mechanism
 from workbench.policies.policy import Policy, policies
-from workbench.tuning.space import dimension, tunable
+from workbench.tuning.dimension import dimension, tunable
 
 REQUIRED = {"between": "gpu0 gpu1", "label": "acc"}
 """What stands for a text that must be given; others are `gpu0`."""

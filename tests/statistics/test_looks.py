@@ -8,7 +8,7 @@ import pytest
 from benchmarks.statistics.error_and_power import sign_p
 from workbench.errors import InputError
 from workbench.statistics import Looks, compare
-from workbench.statistics.interval import chance_of_any
+from workbench.statistics.corrections import chance_of_any
 
 TEN = tuple(range(20, 201, 20))
 

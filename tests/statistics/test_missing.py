@@ -17,7 +17,8 @@ from workbench.cli.main import main
 from workbench.experiments.run_set import RunSet
 from workbench.runs.row import Row
 from workbench.statistics import holm
-from workbench.statistics.summary import by_seed, missing_notes, summary, where_it_holds
+from workbench.statistics.notes import missing_notes
+from workbench.statistics.summary import by_seed, summary, where_it_holds
 from workbench.tuning.front import Front
 
 SWEEP = {

@@ -10,7 +10,8 @@ import workbench as wb
 from workbench.cli import main
 from workbench.cli._output import say_summary
 from workbench.statistics import Looks
-from workbench.statistics.sentences import Block, Line, blocks, decimals, fitted, held_up, number, probability
+from workbench.statistics.quantities import decimals, number, probability
+from workbench.statistics.sentences import Block, Line, blocks, fitted, held_up
 
 SWEEP = {
     "question": "Is <it> faster?",

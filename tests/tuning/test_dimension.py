@@ -4,7 +4,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.levers import Lever
-from workbench.tuning.space import dimension, tunable
+from workbench.tuning.dimension import dimension, tunable
 
 WIDTH = Lever("width", "integer", 8, least=1, most=64, scale="power_of_two")
 DEPTH = Lever("depth", "integer", 4, least=1, most=64)

@@ -11,7 +11,7 @@ import pytest
 from tests.tuning.small import small, undisturbed
 from workbench.errors import StoreError
 from workbench.tuning import tune
-from workbench.tuning.driver import Evaluator
+from workbench.tuning.evaluator import Evaluator
 from workbench.tuning.optuna_extensions import JournalFile
 
 

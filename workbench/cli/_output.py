@@ -158,7 +158,7 @@ def cell(name: str, value: Any) -> str:
     if hasattr(value, "item"):
         value = value.item()
     if name == "p" or name.startswith(("p_", "quasi_p")):
-        from workbench.statistics.sentences import probability
+        from workbench.statistics.quantities import probability
 
         return probability(float(value))
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):

@@ -55,7 +55,7 @@ def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
 def _run_results(args: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.results_folder import write_whole
-    from workbench.statistics.summary import missing_notes, saturation_notes
+    from workbench.statistics.notes import missing_notes, saturation_notes
 
     if (args.timeline is not None) + (args.snapshot is not None) != (args.to is not None and not args.figure):
         raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")

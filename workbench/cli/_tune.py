@@ -18,7 +18,7 @@ from workbench.cli._run_arguments import add_worker_arguments, default_folder, e
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
-from workbench.statistics.sentences import decimals, number
+from workbench.statistics.quantities import decimals, number
 from workbench.strict_yaml import read_mapping
 from workbench.tuning.front import BEST, POINTS
 from workbench.tuning.importances import INERT
@@ -181,7 +181,7 @@ def held_out_sentences(results: StudyResults) -> list[str]:
 
 def _missing(results: StudyResults) -> list[str]:
     """Return what the comparison on fresh seeds lacks."""
-    from workbench.statistics.summary import missing_notes
+    from workbench.statistics.notes import missing_notes
 
     return [] if results.holdout is None else missing_notes(results.holdout)
 

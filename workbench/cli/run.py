@@ -120,7 +120,7 @@ def write_events(results: Results, folder: Path) -> None:
 def _report(
     results: Results, folder: Path, figures: list[Path], args: argparse.Namespace, before: Sequence[str]
 ) -> None:
-    from workbench.statistics.summary import missing_notes, saturation_notes
+    from workbench.statistics.notes import missing_notes, saturation_notes
 
     failures = results.failures
     if args.json:

@@ -21,8 +21,8 @@ from workbench.export.venues import style
 from workbench.figures.frame import words
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
+from workbench.statistics.notes import missing_notes, saturation_notes
 from workbench.statistics.sentences import blocks, looks_note, too_few_seeds
-from workbench.statistics.summary import missing_notes, saturation_notes
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
 METHODS, REFERENCES = "methods.tex", "references.bib"

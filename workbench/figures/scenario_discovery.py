@@ -11,7 +11,8 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.explain.discovery import Column as Lever
 from workbench.explain.discovery import Scenario, discover, interest_of
-from workbench.explain.discovery.scenario import box_condition, inside_of, points_word
+from workbench.explain.discovery.scenario import inside_of
+from workbench.explain.discovery.sentences import box_condition, points_word
 from workbench.figures.figure_files import Column
 from workbench.figures.labels import axis_label, measure_words
 from workbench.figures.registry import ANY, on_paper, recipe
@@ -151,7 +152,7 @@ def _beyond(what: str, one: Scenario) -> str:
 
 
 def _outcome(one: Scenario) -> str:
-    from workbench.statistics.sentences import probability
+    from workbench.statistics.quantities import probability
 
     p = f"p {probability(one.p_adjusted)} of all searches among shuffled labels"
     if not one.is_box:

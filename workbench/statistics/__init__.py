@@ -17,6 +17,7 @@ from workbench.statistics.comparison import (
     median_within,
     ratio_within,
 )
+from workbench.statistics.corrections import Looks, false_discovery, holm
 from workbench.statistics.finding import (
     WORDS,
     Finding,
@@ -30,19 +31,8 @@ from workbench.statistics.finding import (
     some,
     superior,
 )
-from workbench.statistics.interval import (
-    Interval,
-    Looks,
-    Pairs,
-    false_discovery,
-    holm,
-    least_p,
-    mean_interval,
-    median_interval,
-    pair,
-    proportion_interval,
-    sign_p,
-)
+from workbench.statistics.interval import Interval, least_p, mean_interval, median_interval, proportion_interval, sign_p
+from workbench.statistics.pairs import Pairs, pair
 
 __all__ = [
     "WORDS",

@@ -29,7 +29,7 @@ from workbench.experiments.store import Store
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics import Estimand, Interval, compare
-from workbench.statistics.interval import Looks
+from workbench.statistics.corrections import Looks
 
 
 def run_plan(

@@ -17,16 +17,15 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.statistics.interval import (
     Interval,
-    Pairs,
     check_open,
     mean_interval,
     mean_test,
     median_interval,
     one_sided_p,
-    pair,
     ranked_sample,
     sign_p,
 )
+from workbench.statistics.pairs import Pairs, pair
 
 Better = Literal["lower", "higher"]
 Estimand = Literal["median", "mean"]

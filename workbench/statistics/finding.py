@@ -16,7 +16,8 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.statistics.comparison import Equivalence, PairedComparison
-from workbench.statistics.interval import Interval, check_open, holm
+from workbench.statistics.corrections import holm
+from workbench.statistics.interval import Interval, check_open
 
 Side = Literal["for", "against", "neither"]
 """Where the interval lies: clear on the claimed side, clear on the other side, or not clear."""

@@ -31,15 +31,9 @@ if TYPE_CHECKING:
 
 FEWEST_TRIALS = 20
 """Trials; the best tenth of fewer is a single one."""
-
-
 FRONT = "front"
-
-
 INERT, SHUFFLES = "(inert lever)", 99
 """The row of what levers reach that change nothing: how often outcomes are dealt to other trials to know it."""
-
-
 FLOOR = 95
 """Of so many shuffles, in order, the one whose largest share is the floor: where no lever matters, none is above it in
 95 of 100 studies (with 99 shuffles that is exact, for then the trials as they are are one of 100 alike)."""

@@ -9,8 +9,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from workbench.tuning.dimension import Dimension
 from workbench.tuning.results import StudyResults
-from workbench.tuning.space import Dimension, dimensions
+from workbench.tuning.space import dimensions
 from workbench.tuning.study import Trial, shown
 
 MOST_AXES = 8

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from workbench.errors import InputError, WorkbenchError, at, missing_extra, unknown_name, wrong_value
 from workbench.levers import Family, lever
-from workbench.tuning.space import Dimension, Node, groups
+from workbench.tuning.dimension import Dimension
+from workbench.tuning.space import Node, groups
 from workbench.tuning.trial_store import quiet
 
 if TYPE_CHECKING:

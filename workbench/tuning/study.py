@@ -17,6 +17,7 @@ from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, override, re
 from workbench.levers import Spec
 from workbench.runs.run import PlannedPoint, point_id
 from workbench.runs.user_code import with_code
+from workbench.tuning.dimension import Dimension
 from workbench.tuning.objectives import (
     Constraint,
     Objective,
@@ -26,7 +27,8 @@ from workbench.tuning.objectives import (
     read_pruning,
 )
 from workbench.tuning.samplers import ByOptuna, Sampler, read_sampler
-from workbench.tuning.space import Dimension, Levers, dimensions, draw, read_space
+from workbench.tuning.space import Levers, dimensions, draw
+from workbench.tuning.space_file import read_space
 
 STUDY_KEYS = {
     "objectives": "which measures are tuned for: names, or {measure: NAME, direction: minimize or maximize}",

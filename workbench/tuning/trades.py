@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.experiments.run_set import RunSet
 from workbench.statistics import PairedComparison, holm
-from workbench.statistics.sentences import amount, listed, number, per_cent, probability
+from workbench.statistics.quantities import amount, listed, number, per_cent, probability
 from workbench.statistics.summary import ALPHA, Family
 from workbench.tuning.front import Front
 from workbench.tuning.objectives import Objective, costs_of

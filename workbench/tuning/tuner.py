@@ -26,7 +26,8 @@ from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import with_files
-from workbench.tuning.driver import Crew, Evaluator, conduct, trial_of
+from workbench.tuning.driver import conduct, trial_of
+from workbench.tuning.evaluator import Crew, Evaluator
 from workbench.tuning.front import BEST, keep_points, on_front
 from workbench.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, different, front_sweep, report_plan
 from workbench.tuning.objectives import costs_of

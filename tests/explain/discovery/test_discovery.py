@@ -12,7 +12,8 @@ import workbench as wb
 from tests.explain.discovery.made_up import SWEEP, runs_of
 from workbench.errors import InputError
 from workbench.explain.discovery import Interest, cases_of, discover, scenario
-from workbench.explain.discovery.scenario import corrected, sentence
+from workbench.explain.discovery.scenario import corrected
+from workbench.explain.discovery.sentences import sentence
 
 search = importlib.import_module("workbench.explain.discovery.scenario")
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from tests.oracles import probe_chance as twin
-from workbench.explain.probe_success import Setting, failure, no_run, table
+from workbench.explain.chance import no_run
+from workbench.explain.probe_success import Setting, failure, table
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
 
 GROUPED, EXACT, SAMPLED = GroupedRun(groups=32), ExactRun(), SampledRun()

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "workbench.advise/1"
 """What `--json` prints; the number rises when a key goes or changes its meaning, never for a new one."""
-
-
 MOST_HOLDERS = 30
 """Holders that `--json` lists at most."""
 
@@ -74,11 +72,7 @@ def _plain_card(advice: Diagnosis, number: int) -> dict[str, Any]:
 
 
 _BYTES = {"type": "integer", "minimum": 0}
-
-
 _MAYBE = {"type": ["integer", "null"], "minimum": 0}
-
-
 _ROW = {
     "type": "object",
     "required": ["conf", "reserved_peak_bytes", "driver_calls", "driver_ns", "smallest_card_bytes", "fits", "cards"],
@@ -92,11 +86,7 @@ _ROW = {
         "cards": {"type": "array", "items": {"required": ["reserved_peak_bytes", "smallest_card_bytes"]}},
     },
 }
-
-
 _OF_CARD = ("reserved", "live", "free", "pinned", "largest_free", "reserved_peak", "active_peak")
-
-
 JSON_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": SCHEMA,

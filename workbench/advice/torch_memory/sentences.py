@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 0.01
 """The share of what is live above which the sentences name the rounding."""
-
-
 SURE = 0.999
 """The share of a recording that a replay reproduces: below it the advice says so before all else."""
-
-
 SHOWS_IT = 'torch.cuda.memory._snapshot()["allocator_settings"]'
 """The Python that shows which settings PyTorch took."""
 

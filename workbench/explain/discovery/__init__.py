@@ -9,5 +9,6 @@ discover(runs, ...)     the box that tells losses best, with its limits and thei
 """
 
 from workbench.explain.discovery.cases import Cases, Column, Interest, cases_of, check, interest_of
+from workbench.explain.discovery.discovery import Discovery, discover
 from workbench.explain.discovery.prim import Box, peel
-from workbench.explain.discovery.scenario import Discovery, Scenario, discover, scenarios
+from workbench.explain.discovery.scenario import Scenario, scenarios

@@ -1,0 +1,183 @@
+"""One axis of a search space: the range of a lever, or the values of a category, as Optuna keeps them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.levers import Lever
+
+if TYPE_CHECKING:
+    import optuna
+
+
+Kind = Literal["integer", "number", "power_of_two", "category"]
+Plain = bool | int | float | str
+
+
+class Dimension(NamedTuple):
+    """One axis of a search space."""
+
+    path: str
+    """The dotted path in the study file; the name of the parameter in Optuna."""
+    kind: Kind
+    least: float
+    """Of a power of two, the exponent, -1 for 0; of a category, 0."""
+    most: float
+    step: float | None
+    log: bool
+    values: tuple[Any, ...]
+    """Of a category, what can be chosen."""
+    start: Any
+    """The lever's default where it lies in the range, else its low end: the value before anything was tuned."""
+
+    def ask(self, trial: optuna.trial.Trial) -> Any:
+        """Return the value that a trial tries."""
+        if self.kind == "category":
+            return self.value(trial.suggest_categorical(self.path, self.labels))
+        if self.kind == "number":
+            return trial.suggest_float(self.path, self.least, self.most, step=self.step, log=self.log)
+        least, most, step = int(self.least), int(self.most), int(self.step or 1)
+        return self.value(trial.suggest_int(self.path, least, most, step=step, log=self.log))
+
+    def distribution(self) -> optuna.distributions.BaseDistribution:
+        """Return the axis as Optuna describes it."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+        if self.kind == "category":
+            return CategoricalDistribution(self.labels)
+        if self.kind == "number":
+            return FloatDistribution(self.least, self.most, step=self.step, log=self.log)
+        return IntDistribution(int(self.least), int(self.most), step=int(self.step or 1), log=self.log)
+
+    def parameter(self, value: Any) -> Any:
+        """Return the opposite of `value`: what Optuna keeps for a value of the lever."""
+        if self.kind == "category":
+            return self.labels[self.values.index(value)]
+        return int(value).bit_length() - 1 if self.kind == "power_of_two" else value
+
+    def value(self, parameter: Any) -> Any:
+        """Return the lever's value for a parameter as Optuna keeps it: a label of a category, an exponent of two."""
+        if self.kind == "category":
+            return self.values[self.labels.index(parameter)]
+        if self.kind == "power_of_two":
+            return 2**parameter if parameter >= 0 else 0
+        return parameter
+
+    @property
+    def labels(self) -> tuple[Plain, ...]:
+        """Return the values of a category as a journal can hold them."""
+        return tuple(value if isinstance(value, Plain) else str(value) for value in self.values)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the axis in plain types: part of what makes a study the same study."""
+        return {**self._asdict(), "values": list(self.labels), "start": str(self.start)}
+
+
+def tunable(lever: Lever) -> bool:
+    """Return whether a lever says by itself what can be tried: it has choices, is a switch, or has both ends of a
+    range."""
+    if lever.kind in _NUMERIC:
+        return lever.least is not None and lever.most is not None
+    return lever.kind in ("choice", "switch")
+
+
+_NARROWED_BY = ("least", "most", "step", "scale")
+_NUMERIC = ("integer", "number")
+ENTRY_KINDS: dict[str, Any] = {"integers": "integer", "numbers": "number"}
+"""The kind of one entry, by the kind of its list."""
+_NO_RANGE = "has no range to tune over; give a list of values, {tune: [...]}"
+
+
+def dimension(lever: Lever, wish: Any, path: str, where: str = "") -> Dimension:
+    """Return the axis of one lever: its whole range (`wish` is True), a list of values, or a narrower range.
+
+    Raises
+    ------
+    InputError
+        A value is not allowed for the lever, the range is empty, or the lever has none.
+
+    Examples
+    --------
+    >>> width = Lever("width", "integer", 8, least=1, most=64, scale="power_of_two")
+    >>> dimension(width, True, "width")[1:4]
+    ('power_of_two', 0, 6)
+    >>> dimension(width, {"most": 65}, "probe.width", "a.yaml")
+    Traceback (most recent call last):
+    workbench.errors.InputError: a.yaml: probe.width.tune.most must be a power of two from 1 to 64. Got 65. Nearest: 64.
+    """
+    if isinstance(wish, (list, tuple)):
+        return _category(lever, wish, path, where)
+    if isinstance(wish, Mapping):
+        return _range(_narrowed(lever, wish, path, where), path, where)
+    if wish is not True:
+        raise wrong_value(where, f"{path}.tune", "must be true, a list of values, or {least: , most: }", wish)
+    if lever.kind == "switch":
+        return _category(lever, (False, True), path, where)
+    if lever.kind == "choice":
+        return _category(lever, lever.choices, path, where)
+    return _range(lever, path, where)
+
+
+def _category(lever: Lever, values: Any, path: str, where: str) -> Dimension:
+    if not values:
+        raise wrong_value(where, f"{path}.tune", "must be a list of at least one value", values)
+    checked = tuple(lever.check(value, f"{path}.tune[{k}]", where) for k, value in enumerate(values))
+    if len(set(checked)) != len(checked):
+        raise wrong_value(where, f"{path}.tune", "must be a list of different values", values)
+    default = None if lever.required else lever.check(lever.default)
+    return Dimension(path, "category", 0, 0, None, False, checked, default if default in checked else checked[0])
+
+
+def _narrowed(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Lever:
+    for key in wish:
+        if key not in _NARROWED_BY:
+            raise unknown_name(at(where, f"{path}.tune"), "key", key, _NARROWED_BY)
+    if lever.kind not in _NUMERIC:
+        raise InputError(at(where, f"{path} {_NO_RANGE}{_or_ends(lever)}."))
+    ends = {key: lever.check(wish[key], f"{path}.tune.{key}", where) for key in ("least", "most") if key in wish}
+    narrower = dataclasses.replace(lever, **ends, step=_step(lever, wish, path, where))
+    if "scale" not in wish:
+        return narrower
+    if wish["scale"] not in ("linear", "log") or lever.scale == "power_of_two":
+        raise wrong_value(where, f"{path}.tune.scale", f"must be {_scales(lever)}", wish["scale"])
+    return dataclasses.replace(narrower, scale=wish["scale"])
+
+
+def _scales(lever: Lever) -> str:
+    return "left out, for this lever takes powers of two" if lever.scale == "power_of_two" else "linear or log"
+
+
+def _step(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Any:
+    step = wish.get("step", lever.step)
+    if step is None:
+        return None
+    is_number = isinstance(step, (int, float)) and not isinstance(step, bool)
+    if not is_number or step <= 0 or (lever.kind == "integer" and step != int(step)):
+        raise wrong_value(where, f"{path}.tune.step", "must be a number above 0, whole for a whole lever", step)
+    return step
+
+
+def _range(lever: Lever, path: str, where: str) -> Dimension:
+    least, most = lever.least, lever.most
+    if lever.kind not in _NUMERIC or least is None or most is None:
+        raise InputError(at(where, f"{path} {_NO_RANGE}{_or_ends(lever)}."))
+    if least > most:
+        raise InputError(at(where, f"{path}.tune has an empty range: least is {least:g} and most is {most:g}."))
+    start = lever.default if not lever.required and least <= lever.default <= most else least
+    if lever.scale == "power_of_two":
+        low, high = (-1 if least <= 0 else math.ceil(math.log2(least))), math.floor(math.log2(max(most, 0.5)))
+        return Dimension(path, "power_of_two", low, high, None, False, (), start)
+    log = lever.scale == "log" and least > 0
+    step = None if log else lever.step
+    kind: Kind = "integer" if lever.kind == "integer" else "number"
+    return Dimension(path, kind, least, least + step * ((most - least) // step) if step else most, step, log, (), start)
+
+
+def _or_ends(lever: Lever) -> str:
+    if lever.kind in ENTRY_KINDS:
+        return ", or tune its entries, [{tune: {least: , most: }}, ...]"
+    return ", or both ends, {tune: {least: , most: }}" if lever.kind in _NUMERIC else ""
