@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.api import planned
 from workbench.engines.kit.simulator import FirstRuns, with_room
+from workbench.engines.shared_memory import SharedMemory
 from workbench.policies.placement import FirstFit, Placement
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import probe_chance as twin
+from tests.slow import examples
 from workbench.explain.chance import Chance, no_run
 
 thirds = st.sampled_from([Fraction(1, 2), Fraction(2, 5), Fraction(1, 100), Fraction(99, 100)])
