@@ -51,9 +51,7 @@ def facts() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions that results depend on, by name; a package that is not installed is "absent"."""
-    import workbench
-
-    own = {"workbench": workbench.__version__, "python": platform.python_version()}
+    own = {"workbench": __version__, "python": platform.python_version()}
     return {**own, **{name: _version(name) for name in PACKAGES}}
 
 
