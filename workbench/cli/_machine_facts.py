@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.version import __version__
+
 PACKAGES = ("numpy", "numba", "scipy", "pandas", "optuna", "matplotlib")
 _CGROUP = Path("/sys/fs/cgroup")
 
