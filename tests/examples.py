@@ -6,8 +6,8 @@ import pytest
 
 OF_A_NODE = {
     "workbench.api.blame",
-    "workbench.engines.node.memory.new_frames",
-    "workbench.engines.node.links.new_links",
+    "workbench.engines.node.frames.new_frames",
+    "workbench.engines.node.link_state.new_links",
     "workbench.engines.node.memory.new_pages",
     "workbench.engines.node.pool_part.PoolPart",
 }

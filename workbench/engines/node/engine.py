@@ -20,7 +20,7 @@ from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play
-from workbench.engines.node.links import new_links
+from workbench.engines.node.link_state import new_links
 from workbench.engines.node.memory import SHIFTS, STRETCH, new_pages
 from workbench.engines.node.options import NodeOptions, Slots
 from workbench.engines.node.parts import Members

@@ -38,7 +38,8 @@ from workbench.engines.node.heaps import (
     plan_chunk,
     plan_late_free,
 )
-from workbench.engines.node.links import NOBODY, begin, take_next
+from workbench.engines.node.link_state import NOBODY
+from workbench.engines.node.links import begin, take_next
 from workbench.engines.node.memory import map_run, open_mapping
 from workbench.engines.node.plan import ABSENT, LAUNCHES, member
 from workbench.engines.node.pool_service import COPY, GRANTED, MOVED, OF, REFUSED_, RELEASED_

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.engines.dispatch.prepare import lasting
 from workbench.engines.kit import Given
 from workbench.engines.node.ablation import removed, without
-from workbench.engines.node.links import Ways, ways_of
+from workbench.engines.node.link_state import Ways, ways_of
 from workbench.engines.node.memory import MODES, rounding_of
 from workbench.engines.node.options import (
     CHUNKS,

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.compiled import kernel, noinline
 from workbench.engines.kit import STOP, column, log, numbered
 from workbench.engines.kit.faults import full, stuck
-from workbench.engines.node.links import Links
+from workbench.engines.node.link_state import Links
 from workbench.engines.node.memory import Pages
 from workbench.engines.node.plan import MOST_TOUCHES, Calls, Plan
 from workbench.structures.timetable import NEVER
