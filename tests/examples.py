@@ -8,7 +8,7 @@ OF_A_NODE = {
     "workbench.api.blame",
     "workbench.engines.node.frames.new_frames",
     "workbench.engines.node.link_state.new_links",
-    "workbench.engines.node.memory.new_pages",
+    "workbench.engines.node.pages.new_pages",
     "workbench.engines.node.pool_part.PoolPart",
 }
 """Examples as doctest names them; `tests/engines/node/test_node.py` runs them."""

@@ -11,7 +11,7 @@ import pytest
 from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node.pages import AddressSpace, Page, Run, granule_of, rounded
 from workbench.compiled import INTERPRETED
-from workbench.engines.node.memory import (
+from workbench.engines.node.pages import (
     MODES,
     NEEDS_ROOM,
     Pages,

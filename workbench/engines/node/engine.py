@@ -21,8 +21,8 @@ from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play
 from workbench.engines.node.link_state import new_links
-from workbench.engines.node.memory import SHIFTS, STRETCH, new_pages
 from workbench.engines.node.options import NodeOptions, Slots
+from workbench.engines.node.pages import SHIFTS, STRETCH, new_pages
 from workbench.engines.node.parts import Members
 from workbench.engines.node.plan import FREES, LAUNCHES, Plan, most_listed
 from workbench.engines.node.prepare import Case, Reading, check_served, first_room, read, rules_of, ways

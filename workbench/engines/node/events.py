@@ -40,7 +40,7 @@ from workbench.engines.node.heaps import (
 )
 from workbench.engines.node.link_state import NOBODY
 from workbench.engines.node.links import begin, take_next
-from workbench.engines.node.memory import map_run, open_mapping
+from workbench.engines.node.pages import map_run, open_mapping
 from workbench.engines.node.plan import ABSENT, LAUNCHES, member
 from workbench.engines.node.pool_service import COPY, GRANTED, MOVED, OF, REFUSED_, RELEASED_
 from workbench.engines.node.schedule import (

@@ -17,7 +17,6 @@ from workbench.engines.dispatch.prepare import lasting
 from workbench.engines.kit import Given
 from workbench.engines.node.ablation import removed, without
 from workbench.engines.node.link_state import Ways, ways_of
-from workbench.engines.node.memory import MODES, rounding_of
 from workbench.engines.node.options import (
     CHUNKS,
     FREE_IN_USE,
@@ -30,6 +29,7 @@ from workbench.engines.node.options import (
     TO,
     NodeOptions,
 )
+from workbench.engines.node.pages import MODES, rounding_of
 from workbench.engines.node.plan import Calls, Plan, calls_of, plan_of
 from workbench.engines.node.state import Rules
 from workbench.errors import InputError, unknown_name, wrong_value

@@ -13,7 +13,7 @@ from workbench.compiled import kernel, noinline
 from workbench.engines.kit import STOP, column, log, numbered
 from workbench.engines.kit.faults import full, stuck
 from workbench.engines.node.link_state import Links
-from workbench.engines.node.memory import Pages
+from workbench.engines.node.pages import Pages
 from workbench.engines.node.plan import MOST_TOUCHES, Calls, Plan
 from workbench.structures.timetable import NEVER
 
