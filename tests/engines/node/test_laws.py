@@ -10,7 +10,7 @@ from tests.depth import long_where_compiled
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node_beside import Both, run_both
 from workbench.engines.node import engine
-from workbench.engines.node.groups import TIME
+from workbench.engines.node.path_times import TIME
 from workbench.engines.node.state import COUNT, GROUP
 
 
