@@ -13,7 +13,8 @@ import workbench as wb
 from tests.depth import deeper
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
-from workbench.engines.torch_allocator.replay import asking_of, planned_bytes, replay_of
+from workbench.engines.torch_allocator.offline_plan import planned_bytes
+from workbench.engines.torch_allocator.replay import asking_of, replay_of
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.replay import MOST_BLOCKS, NOTHING_TO_COMPARE, Asking, Exactness, planned_bytes
+from workbench.engines.torch_allocator.offline_plan import MOST_BLOCKS, planned_bytes
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Asking, Exactness
 from workbench.engines.torch_allocator.settings import AllocatorSettings, variable_of
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
