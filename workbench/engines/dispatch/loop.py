@@ -15,9 +15,10 @@ is asked again in every round.
 from __future__ import annotations
 
 from workbench.compiled import NO_ANSWER, RAISED, by_reference, inlined, kernel, noinline
-from workbench.engines.dispatch.channels import group_of, put_forward, settle, tell_failure
+from workbench.engines.dispatch.channels import put_forward, settle, tell_failure
 from workbench.engines.dispatch.choice import NOTHING_FITS, REFUSED, choose, select
 from workbench.engines.dispatch.grants import take_slot
+from workbench.engines.dispatch.group_parts import group_of
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Policies, Rules, State, to_int64
 from workbench.engines.dispatch.steps import (
     exchange,

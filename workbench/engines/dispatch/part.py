@@ -9,19 +9,8 @@ into as many spans as there is room for (N10).
 from __future__ import annotations
 
 from workbench.compiled import entry_point, inlined, kernel, noinline
-from workbench.engines.dispatch.channels import (
-    CANCELLED,
-    DISPATCH,
-    FIELDS,
-    KIND,
-    VERDICT,
-    behind,
-    group_of,
-    join,
-    link,
-    take_off,
-    tell_of,
-)
+from workbench.engines.dispatch.channels import CANCELLED, DISPATCH, FIELDS, KIND, VERDICT, join, take_off, tell_of
+from workbench.engines.dispatch.group_parts import behind, group_of, link
 from workbench.engines.dispatch.history import (
     ENTERED_CLASSES,
     NOW_READER,

@@ -15,28 +15,30 @@ from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
 from workbench.engines.dispatch.channels import (
     ENDED,
     GRANTED,
+    SPLIT,
+    call_back,
+    module_changed,
+    shared_out,
+    take_off,
+    tell,
+    tell_of,
+)
+from workbench.engines.dispatch.choice import anything_fits
+from workbench.engines.dispatch.grants import count_resources, free_slot, log_takes, move_ranges, number_of
+from workbench.engines.dispatch.group_parts import (
     PART_BEHIND,
     PART_DIVIDED,
     PART_FIRST,
     PART_GROUP,
     PART_LEVEL,
     PART_WAVES,
-    SPLIT,
-    call_back,
     divided,
     first_wave_of,
     group_of,
     level_of,
-    module_changed,
     set_member,
-    shared_out,
-    take_off,
-    tell,
-    tell_of,
     waves_of,
 )
-from workbench.engines.dispatch.choice import anything_fits
-from workbench.engines.dispatch.grants import count_resources, free_slot, log_takes, move_ranges, number_of
 from workbench.engines.dispatch.history import change_rate, warm_up
 from workbench.engines.dispatch.state import (
     COUNT,
