@@ -20,8 +20,8 @@ from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
 from workbench.engines.node import pool_api, pool_service
 from workbench.engines.node.link_state import NOBODY, new_links, ways_of
 from workbench.engines.node.links import begin, next_moment, take_next
+from workbench.engines.node.pool_jobs import COPY, GRANTED, OF, ROW
 from workbench.engines.node.pool_part import PoolPart
-from workbench.engines.node.pool_service import COPY, GRANTED, OF, ROW
 from workbench.engines.pool.options import PoolOptions
 from workbench.machine import Board
 from workbench.machine import Card as BoardCard

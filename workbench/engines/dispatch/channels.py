@@ -1,7 +1,6 @@
 """The channels: queues of groups (spec 3, R1, R2), the modules that their heads fit (R3-R6), and events of a part.
 
-An entry of a queue is a group as it came, or a sub-group of one that was split: entries below the number of groups are
-groups, entry groups + k is row k of the sub-groups. A channel puts its first entries forward, as offers.
+A channel puts its first entries forward, as offers.
 
 Verdicts on offers are kept, one bit an offer and module, and renewed before a round only where something changed: all
 modules for a new offer, all offers for a module that was dispatched to, that released something, or of which there is a
@@ -17,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import RAISED, inlined, kernel, noinline
-from workbench.engines.dispatch.group_parts import (
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.subgroups import (
     behind,
     first_wave_of,
     group_of,
@@ -27,7 +27,6 @@ from workbench.engines.dispatch.group_parts import (
     waves_of,
     write_needs,
 )
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Policies, Rules, Shape, State
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.units import UNITS, UnitsView
 from workbench.structures.timetable import NEVER

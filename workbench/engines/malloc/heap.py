@@ -1,6 +1,6 @@
-"""A critical section of the engine `malloc`: the heap is asked, blocks are booked, their return is entered (spec 2).
+"""Addresses in the heap of the engine `malloc`: ranges of granules are found, taken and given back (spec 2).
 
-The memory of an arena is one of three kinds of heap, which find, take and give back ranges of granules.
+The memory of an arena is one of three kinds of heap.
 """
 
 from __future__ import annotations

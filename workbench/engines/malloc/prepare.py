@@ -1,4 +1,4 @@
-"""The slots and levers of the engine `malloc`, and what a setup becomes: whole numbers, arrays, addresses of answers.
+"""What a setup of the engine `malloc` becomes: whole numbers, arrays, addresses of answers.
 
 All times are modelling assumptions. A heap may not be empty at the start: then runs of taken granules lie between free
 ones, at random.

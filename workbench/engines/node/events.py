@@ -32,7 +32,7 @@ from workbench.engines.node.messages import copy, fetch, read_walk
 from workbench.engines.node.pages import map_run, open_mapping
 from workbench.engines.node.path_times import ACQUIRED, HELD, end_of_call, note_issue
 from workbench.engines.node.plan import ABSENT, LAUNCHES, member
-from workbench.engines.node.pool_service import COPY, GRANTED, MOVED, OF, REFUSED_, RELEASED_
+from workbench.engines.node.pool_jobs import COPY, GRANTED, MOVED, OF, REFUSED_, RELEASED_
 from workbench.engines.node.schedule import (
     WHAT,
     application_words,

@@ -11,7 +11,7 @@ from workbench.compiled import kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, share
 from workbench.engines.node import frames as frame_map
-from workbench.engines.node.pool_service import (
+from workbench.engines.node.pool_jobs import (
     ANSWER,
     ARRIVES,
     COPY,

@@ -16,7 +16,7 @@ from workbench.engines.kit.faults import FINE, policy_error, stop_of
 from workbench.engines.kit.simulator import Part
 from workbench.engines.node import frames
 from workbench.engines.node.pages import rounding_of
-from workbench.engines.node.pool_service import NONE, Answer, Counters, Jobs, LogRow, Rates
+from workbench.engines.node.pool_jobs import NONE, Answer, Counters, Jobs, LogRow, Rates
 from workbench.engines.pool.engine import Beginning, Play, Pool, Run, room_for
 from workbench.engines.pool.options import Case
 from workbench.engines.pool.prepare import answering, moves_expected
@@ -87,7 +87,7 @@ class PoolPart(Part):
     --------
     >>> from workbench.compiled import bound
     >>> from workbench.engines.node import pool_api
-    >>> from workbench.engines.node.pool_service import GRANTED, OF
+    >>> from workbench.engines.node.pool_jobs import GRANTED, OF
     >>> from workbench.engines.pool.options import PoolOptions
     >>> from workbench.machine import Board
     >>> from workbench.policies.placement import ByteCounter

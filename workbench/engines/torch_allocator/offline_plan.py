@@ -1,4 +1,14 @@
-"""The least memory that a plan of all requests needs, made with every lifetime known."""
+"""An offline plan of addresses: what memory is needed if every lifetime is known.
+
+An address plan knows all blocks beforehand: the largest block first, at the lowest address where it meets no block that
+lives at the same time. What comes out can be reached, so the least possible lies between the most bytes that are live
+at a time and it.
+
+References
+----------
+Y. Pisarchyk, J. Lee, "Efficient Memory Management for Deep Neural Net Inference", MLSys 2020 (greedy by size);
+STAlloc (2025) plans addresses of recorded allocations of PyTorch in this way.
+"""
 
 from __future__ import annotations
 

@@ -1,16 +1,7 @@
-"""What the allocator does with requests under settings, how exact that is, and the least memory that a plan needs.
+"""What the allocator does with requests under settings, and how exact that is.
 
 Requests of a recording are served by other settings from a fresh start where the history has none. A replay is as
 exact as the segments and addresses that came out as they were recorded.
-
-An address plan knows all blocks beforehand: the largest block first, at the lowest address where it meets no block that
-lives at the same time. What comes out can be reached, so the least possible lies between the most bytes that are live
-at a time and it.
-
-References
-----------
-Y. Pisarchyk, J. Lee, "Efficient Memory Management for Deep Neural Net Inference", MLSys 2020 (greedy by size);
-STAlloc (2025) plans addresses of recorded allocations of PyTorch in this way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The parts of divided groups, members of modules, and events of a dispatcher that is part of a node."""
+"""Groups and the sub-groups of those that were split: their waves, levels and members (spec 3).
+
+An entry of a queue is a group as it came, or a sub-group of one that was split: entries below the number of groups are
+groups, entry groups + k is row k of the sub-groups.
+"""
 
 from __future__ import annotations
 
