@@ -44,7 +44,7 @@ def play(run: Run) -> None:
             _look_at_parts(run)
         part = _soonest_part(run)
         soonest = state.soonest[part]
-        own = state.agenda.heap[0, MOMENT] if state.agenda.counters[EVENTS] > 0 else NEVER
+        own = state.event_heap.heap[0, MOMENT] if state.event_heap.counters[EVENTS] > 0 else NEVER
         by_link = next_transfer(run.links)
         comes = min(soonest, own, by_link)
         if comes >= NEVER or cycle_of(comes) >= run.rules.horizon:
@@ -114,11 +114,11 @@ def read_answers(run: Run, part: int, rows: int) -> None:
 
 @noinline
 def _take_own(run: Run) -> None:
-    """Take the first event of the agenda."""
-    agenda = run.state.agenda
-    at = take_off(agenda)
-    what, subject, words = agenda.heap[at, WHICH], agenda.heap[at, SUBJECT], agenda.heap[at, FIRST]
-    second = agenda.heap[at, SECOND]
+    """Take the first event of the heap."""
+    events = run.state.event_heap
+    at = take_off(events)
+    what, subject, words = events.heap[at, WHICH], events.heap[at, SUBJECT], events.heap[at, FIRST]
+    second = events.heap[at, SECOND]
     if what == WHAT.compute_end:
         end_compute(run, subject)
     elif what == WHAT.touch:

@@ -176,7 +176,7 @@ def first_room(reading: Reading) -> Mapping[str, int]:
     live, card = min(most_live(reading), MOST_TASKS), reading.given.machine.card
     accesses = min(live * _most_touches(reading), MOST_ACCESSES) + SPARE
     return {
-        "agenda": 2 * live + accesses + len(reading.plan.kind),
+        "event_heap": 2 * live + accesses + len(reading.plan.kind),
         "tasks": live + SPARE,
         "accesses": accesses,
         "pages": min(_runs(reading), MOST_PAGES) + SPARE,
