@@ -46,7 +46,7 @@ def compile_address_plan() -> None:
     """Plan one block, which no engine does."""
     import numpy as np
 
-    from workbench.engines.torch_allocator.replay import planned_bytes
+    from workbench.engines.torch_allocator.offline_plan import planned_bytes
 
     planned_bytes(*(np.array([value]) for value in (0, 1, 512)))
 

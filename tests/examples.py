@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-pytest_plugins = ("tests.slices",)
+OF_A_NODE = {
+    "workbench.api.blame",
+    "workbench.engines.node.frames.new_frames",
+    "workbench.engines.node.link_state.new_links",
+    "workbench.engines.node.pages.new_pages",
+    "workbench.engines.node.pool_part.PoolPart",
+}
+"""Examples as doctest names them; `tests/engines/node/test_node.py` runs them."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -20,7 +20,7 @@ import workbench
 from tests.compile_first import RUNS
 from tests.slow import compiled_only
 from workbench.compiled.kernel import ROOMS, SOURCES, KeptIndex, Sources, cache_folder, code_home, may_be_kept, sources
-from workbench.structures.event_queue import Agenda
+from workbench.structures.event_queue import EventQueue
 
 PACKAGE = Path(workbench.__file__).parent
 FILES = {
@@ -303,7 +303,7 @@ class OfATest(NamedTuple):
 
 @pytest.mark.parametrize(
     ("of", "is_kept"),
-    [(OfATest(1), False), ((0, (OfATest(1),)), False), (Agenda._make([1] * len(Agenda._fields)), True)],
+    [(OfATest(1), False), ((0, (OfATest(1),)), False), (EventQueue._make([1] * len(EventQueue._fields)), True)],
 )
 def test_a_form_that_takes_a_class_of_a_user_s_or_a_test_s_is_not_kept(
     of: object, is_kept: bool, tmp_path: Path

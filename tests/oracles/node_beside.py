@@ -284,7 +284,7 @@ class Both(NamedTuple):
 def run_both(values: dict[str, Any]) -> Both:
     """Run twin and engine on one description; of a run that waits for ever the engine's log is kept too."""
     node = Node.of(alike(values))
-    engine, room = Engine(), {"messages": 1 << 15, "details": 1 << 18, "agenda": 1 << 12, "tasks": 1 << 10}
+    engine, room = Engine(), {"messages": 1 << 15, "details": 1 << 18, "event_heap": 1 << 12, "tasks": 1 << 10}
     room |= {"accesses": 1 << 12, "pages": 1 << 12, "links": 1 << 12, "spans": 1 << 12}
     reading = engine.read(engine.given(setup_of(node), node.seed))
     room["tickets"] = engine.room(reading)["tickets"]

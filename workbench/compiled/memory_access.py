@@ -262,9 +262,9 @@ def entry_of(routine: Callable[..., int], lent: Referent) -> Entry:
 
     Examples
     --------
-    >>> from workbench.structures.event_queue import new_agenda, take_place
-    >>> agenda = Referent(new_agenda(4))
-    >>> take = entry_of(take_place, agenda)
+    >>> from workbench.structures.event_queue import new_event_queue, take_place
+    >>> queue = Referent(new_event_queue(4))
+    >>> take = entry_of(take_place, queue)
     >>> call(*take, ()), call(*take, ())
     (0, 1)
     """

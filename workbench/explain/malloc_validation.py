@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc, MallocOptions
-from workbench.engines.malloc.prepare import AtomicLatency, WithWaiters
+from workbench.engines.malloc.options import AtomicLatency, WithWaiters
 from workbench.errors import InputError
 from workbench.machine import read_machine
 from workbench.metrics.malloc import measure

@@ -1,4 +1,4 @@
-"""An agenda of events in a total order, for simulators whose next event is rarely far in the future.
+"""A queue of events in a total order, for simulators whose next event is rarely far in the future.
 
 A wheel of 1,024 cycles holds what is due within its turn: a sorted list a cycle, and a bitmap of the cycles that hold
 something. What is due later lies in a binary heap and moves to the wheel as time goes on. Events of one cycle come out
@@ -31,8 +31,8 @@ NOW, SOONEST, LATER, FREE, USED, SERIAL = range(6)
 free places; events that are entered; the next serial number of the heap."""
 
 
-class Agenda(NamedTuple):
-    """The arrays of one agenda."""
+class EventQueue(NamedTuple):
+    """The arrays of an event queue."""
 
     counters: np.ndarray
     """int64[6], see above."""
@@ -48,135 +48,137 @@ class Agenda(NamedTuple):
     """int64[places * 3]: cycle, serial number and place of what is due later."""
 
 
-def new_agenda(places: int) -> Agenda:
-    """Return an empty agenda with room for so many events."""
+def new_event_queue(places: int) -> EventQueue:
+    """Return an empty queue with room for so many events."""
     counters = np.zeros(6, np.int64)
     counters[SOONEST], counters[FREE] = NEVER, -1
     none = np.zeros(0, np.int64)
-    empty = Agenda(counters, np.zeros(WORDS, np.uint64), np.full(TURN, -1, np.int32), none.astype(np.int32), none, none)
+    empty = EventQueue(
+        counters, np.zeros(WORDS, np.uint64), np.full(TURN, -1, np.int32), none.astype(np.int32), none, none
+    )
     return with_places(empty, places)
 
 
-def with_places(agenda: Agenda, places: int) -> Agenda:
-    """Return the same agenda with room for so many events, not fewer than before."""
-    before = agenda.link.size
+def with_places(queue: EventQueue, places: int) -> EventQueue:
+    """Return the same queue with room for so many events, not fewer than before."""
+    before = queue.link.size
     link, events = np.full(places, -1, np.int32), np.full(places * EVENT, NOTHING)
     heap = np.zeros(places * 3, np.int64)
-    link[:before], events[: agenda.events.size], heap[: agenda.heap.size] = agenda.link, agenda.events, agenda.heap
+    link[:before], events[: queue.events.size], heap[: queue.heap.size] = queue.link, queue.events, queue.heap
     link[before : places - 1] = np.arange(before + 1, places)
-    link[places - 1] = agenda.counters[FREE]
-    agenda.counters[FREE] = before
-    return agenda._replace(link=link, events=events, heap=heap)
+    link[places - 1] = queue.counters[FREE]
+    queue.counters[FREE] = before
+    return queue._replace(link=link, events=events, heap=heap)
 
 
 @kernel
-def take_place(agenda: Agenda) -> int:
+def take_place(queue: EventQueue) -> int:
     """Take a free place; its fields are then to be written and the event entered."""
-    place = agenda.counters[FREE]
-    agenda.counters[FREE] = agenda.link[place]
-    agenda.counters[USED] += 1
+    place = queue.counters[FREE]
+    queue.counters[FREE] = queue.link[place]
+    queue.counters[USED] += 1
     return place
 
 
 @kernel
-def give_place(agenda: Agenda, place: int) -> None:
+def give_place(queue: EventQueue, place: int) -> None:
     """Give back the place of an event that is over."""
-    agenda.events[place * EVENT + WHAT] = NOTHING
-    agenda.link[place] = np.int32(agenda.counters[FREE])
-    agenda.counters[FREE] = place
-    agenda.counters[USED] -= 1
+    queue.events[place * EVENT + WHAT] = NOTHING
+    queue.link[place] = np.int32(queue.counters[FREE])
+    queue.counters[FREE] = place
+    queue.counters[USED] -= 1
 
 
 @noinline
-def enter(agenda: Agenda, place: int, now: int) -> None:
+def enter(queue: EventQueue, place: int, now: int) -> None:
     """Enter an event whose fields are written, at the present cycle, which no pending event precedes."""
-    counters, cycle = agenda.counters, agenda.events[place * EVENT + CYCLE]
+    counters, cycle = queue.counters, queue.events[place * EVENT + CYCLE]
     if now < counters[NOW]:
-        _move_back(agenda, now)
+        _move_back(queue, now)
     counters[NOW] = now
     if cycle < counters[SOONEST]:
         counters[SOONEST] = cycle
     if cycle - now < TURN:
-        _put_in_wheel(agenda, place, cycle)
+        _put_in_wheel(queue, place, cycle)
     else:
-        _put_later(agenda, place, cycle)
+        _put_later(queue, place, cycle)
 
 
 @kernel
-def first_order(agenda: Agenda) -> int:
+def first_order(queue: EventQueue) -> int:
     """Return the order of the event that is next; there is one."""
-    soonest = agenda.counters[SOONEST]
-    _move_to(agenda, soonest)
-    return agenda.events[agenda.first[soonest & (TURN - 1)] * EVENT + ORDER]
+    soonest = queue.counters[SOONEST]
+    _move_to(queue, soonest)
+    return queue.events[queue.first[soonest & (TURN - 1)] * EVENT + ORDER]
 
 
 @noinline
-def peek_order(agenda: Agenda) -> int:
+def peek_order(queue: EventQueue) -> int:
     """Return the order of the event that is next, as `first_order` does, where something may be entered before it.
 
     The present cycle stays, unless the event is more than a turn away.
     """
-    soonest = agenda.counters[SOONEST]
-    if soonest - agenda.counters[NOW] >= TURN:
-        return first_order(agenda)
-    while agenda.counters[LATER] > 0 and agenda.heap[0] <= soonest:
-        _put_in_wheel(agenda, _take_later(agenda), soonest)
-    return agenda.events[agenda.first[soonest & (TURN - 1)] * EVENT + ORDER]
+    soonest = queue.counters[SOONEST]
+    if soonest - queue.counters[NOW] >= TURN:
+        return first_order(queue)
+    while queue.counters[LATER] > 0 and queue.heap[0] <= soonest:
+        _put_in_wheel(queue, _take_later(queue), soonest)
+    return queue.events[queue.first[soonest & (TURN - 1)] * EVENT + ORDER]
 
 
 @kernel
-def take_next(agenda: Agenda) -> int:
-    """Take the next event off the agenda and return its place; its cycle is the present one from now on."""
-    soonest = agenda.counters[SOONEST]
-    _move_to(agenda, soonest)
+def take_next(queue: EventQueue) -> int:
+    """Take the next event off the queue and return its place; its cycle is the present one from now on."""
+    soonest = queue.counters[SOONEST]
+    _move_to(queue, soonest)
     slot = soonest & (TURN - 1)
-    place = agenda.first[slot]
-    agenda.first[slot] = agenda.link[place]
-    if agenda.first[slot] < 0:
-        agenda.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
-        agenda.counters[SOONEST] = _search(agenda, soonest)
+    place = queue.first[slot]
+    queue.first[slot] = queue.link[place]
+    if queue.first[slot] < 0:
+        queue.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
+        queue.counters[SOONEST] = _search(queue, soonest)
     return _to_int64(place)
 
 
 @kernel
-def _move_to(agenda: Agenda, now: int) -> None:
+def _move_to(queue: EventQueue, now: int) -> None:
     """Make a cycle the present one: what is due within a turn of it comes from the heap to the wheel."""
-    agenda.counters[NOW] = now
-    while agenda.counters[LATER] > 0 and agenda.heap[0] - now < TURN:
-        cycle = agenda.heap[0]
-        _put_in_wheel(agenda, _take_later(agenda), cycle)
+    queue.counters[NOW] = now
+    while queue.counters[LATER] > 0 and queue.heap[0] - now < TURN:
+        cycle = queue.heap[0]
+        _put_in_wheel(queue, _take_later(queue), cycle)
 
 
 @noinline
-def _move_back(agenda: Agenda, now: int) -> None:
+def _move_back(queue: EventQueue, now: int) -> None:
     """Let what is due a turn or more after a cycle before the present one leave the wheel.
 
     Whoever asks which event is next makes its cycle the present one, and may then enter something before it.
     """
     for slot in range(TURN):
-        place = _to_int64(agenda.first[slot])
-        if place >= 0 and agenda.events[place * EVENT + CYCLE] - now >= TURN:
-            agenda.first[slot] = np.int32(-1)
-            agenda.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
+        place = _to_int64(queue.first[slot])
+        if place >= 0 and queue.events[place * EVENT + CYCLE] - now >= TURN:
+            queue.first[slot] = np.int32(-1)
+            queue.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
             while place >= 0:
-                following = _to_int64(agenda.link[place])
-                _put_later(agenda, place, agenda.events[place * EVENT + CYCLE])
+                following = _to_int64(queue.link[place])
+                _put_later(queue, place, queue.events[place * EVENT + CYCLE])
                 place = following
 
 
 @kernel
-def _put_in_wheel(agenda: Agenda, place: int, cycle: int) -> None:
+def _put_in_wheel(queue: EventQueue, place: int, cycle: int) -> None:
     slot = cycle & (TURN - 1)
-    before, at = np.int32(-1), agenda.first[slot]
+    before, at = np.int32(-1), queue.first[slot]
     if at < 0:
-        agenda.busy[slot >> 6] |= left(np.uint64(1), slot & 63)
-    while at >= 0 and not _precedes(agenda.events, place, at):
-        before, at = at, agenda.link[at]
-    agenda.link[place] = at
+        queue.busy[slot >> 6] |= left(np.uint64(1), slot & 63)
+    while at >= 0 and not _precedes(queue.events, place, at):
+        before, at = at, queue.link[at]
+    queue.link[place] = at
     if before < 0:
-        agenda.first[slot] = np.int32(place)
+        queue.first[slot] = np.int32(place)
     else:
-        agenda.link[before] = np.int32(place)
+        queue.link[before] = np.int32(place)
 
 
 @kernel
@@ -191,10 +193,10 @@ def _precedes(events, one, other) -> bool:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _search(agenda: Agenda, now: int) -> int:
+def _search(queue: EventQueue, now: int) -> int:
     """Return the cycle of the earliest event from the present one on."""
-    later = agenda.heap[0] if agenda.counters[LATER] > 0 else NEVER
-    return first_busy(agenda.busy, now, later)
+    later = queue.heap[0] if queue.counters[LATER] > 0 else NEVER
+    return first_busy(queue.busy, now, later)
 
 
 @kernel
@@ -211,8 +213,8 @@ def _swap(heap, one: int, other: int) -> None:  # type: ignore[no-untyped-def]
 
 
 @noinline
-def _put_later(agenda: Agenda, place: int, cycle: int) -> None:
-    heap, counters = agenda.heap, agenda.counters
+def _put_later(queue: EventQueue, place: int, cycle: int) -> None:
+    heap, counters = queue.heap, queue.counters
     at = counters[LATER]
     heap[3 * at], heap[3 * at + 1], heap[3 * at + 2] = cycle, counters[SERIAL], place
     counters[LATER] += 1
@@ -223,8 +225,8 @@ def _put_later(agenda: Agenda, place: int, cycle: int) -> None:
 
 
 @noinline
-def _take_later(agenda: Agenda) -> int:
-    heap, counters = agenda.heap, agenda.counters
+def _take_later(queue: EventQueue) -> int:
+    heap, counters = queue.heap, queue.counters
     place = heap[2]
     counters[LATER] -= 1
     size = counters[LATER]

@@ -17,10 +17,11 @@ from tests.oracles.node.pool import Pool as TwinPool
 from tests.oracles.node.pool import Region
 from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.node import pool_api, pool_service
-from workbench.engines.node.links import NOBODY, begin, new_links, next_moment, take_next, ways_of
+from workbench.engines.node import pool_api, pool_jobs
+from workbench.engines.node.link_state import NOBODY, new_links, ways_of
+from workbench.engines.node.links import begin, next_moment, take_next
+from workbench.engines.node.pool_jobs import COPY, GRANTED, OF, ROW
 from workbench.engines.node.pool_part import PoolPart
-from workbench.engines.node.pool_service import COPY, GRANTED, OF, ROW
 from workbench.engines.pool.options import PoolOptions
 from workbench.machine import Board
 from workbench.machine import Card as BoardCard
@@ -207,12 +208,12 @@ class Play:
         for at in range(self.pool.called("row_of", -1, 0)):
             self.said.rows.append((cycle, rank, *_words(self.pool, at)))
         self.pool.called("forget_rows")
-        for at in range(self.part.lent.counters[pool_service.COUNT.answers]):
-            fields = pool_service.Answer(*(self.pool.called("answer_of", at, field) for field in OF))
+        for at in range(self.part.lent.counters[pool_jobs.COUNT.answers]):
+            fields = pool_jobs.Answer(*(self.pool.called("answer_of", at, field) for field in OF))
             self.told(fields, cycle, at)
         self.pool.called("forget_answers")
 
-    def told(self, answer: pool_service.Answer, cycle: int, at: int) -> None:
+    def told(self, answer: pool_jobs.Answer, cycle: int, at: int) -> None:
         """Note the frames of a region, and give it back in time."""
         if answer.kind == GRANTED:
             runs = [tuple(self.pool.called("run_of", at, k, it) for it in (0, 1)) for k in range(answer.runs)]
@@ -226,7 +227,7 @@ class Play:
 
 def _words(part: Stepped, at: int) -> tuple[Any, ...]:
     """Return a row of the log as the twin writes it."""
-    row = pool_service.LogRow(*(part.called("row_of", at, field) for field in ROW))
+    row = pool_jobs.LogRow(*(part.called("row_of", at, field) for field in ROW))
     kind = KINDS[row.kind]
     values: dict[str, Any] = {
         "request": {"bytes": row.bytes},

@@ -11,7 +11,7 @@ from tests.oracles.node import frames as twin
 from tests.slow import seeds
 from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.engines.kit.faults import STOP
-from workbench.engines.node.memory import (
+from workbench.engines.node.frames import (
     FRAME_FAULT,
     FREE,
     UNUSED,

@@ -9,7 +9,7 @@ import pytest
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node_beside import Both, run_both
 from workbench.engines.node import engine
-from workbench.engines.node.groups import TIME
+from workbench.engines.node.path_times import TIME
 from workbench.engines.node.state import COUNT, GROUP
 
 

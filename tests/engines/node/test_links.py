@@ -14,19 +14,8 @@ from tests.oracles.node.log import Log
 from tests.slow import seeds
 from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
-from workbench.engines.node.links import (
-    NEEDS_ROOM,
-    NOBODY,
-    Links,
-    Ways,
-    begin,
-    look_at_links,
-    new_links,
-    next_moment,
-    take_next,
-    ways_of,
-    with_places,
-)
+from workbench.engines.node.link_state import NEEDS_ROOM, NOBODY, Links, Ways, new_links, ways_of, with_places
+from workbench.engines.node.links import begin, look_at_links, next_moment, take_next
 from workbench.machine import Board
 from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink

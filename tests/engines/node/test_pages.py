@@ -11,7 +11,7 @@ import pytest
 from tests.oracles.node.pages import AddressSpace, Page, Run, granule_of, rounded
 from tests.slow import seeds
 from workbench.compiled import INTERPRETED
-from workbench.engines.node.memory import (
+from workbench.engines.node.pages import (
     MODES,
     NEEDS_ROOM,
     Pages,

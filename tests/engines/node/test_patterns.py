@@ -18,7 +18,7 @@ from tests.oracles.node.pages import Run as Frames
 from tests.slow import LONG, seeds
 from workbench.engines.kit import Attempt
 from workbench.engines.node.engine import Node
-from workbench.engines.node.memory import map_run, open_mapping
+from workbench.engines.node.pages import map_run, open_mapping
 from workbench.engines.node.state import Run
 from workbench.engines.node.touches import bytes_touched, page_simulated, pages_simulated
 from workbench.records.node import KIND, messages_of

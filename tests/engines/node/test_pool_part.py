@@ -19,8 +19,8 @@ from tests.oracles.node.description import Pool as Service
 from tests.slow import seeds, thinned
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.pool_api import class_of
+from workbench.engines.node.pool_jobs import COUNT
 from workbench.engines.node.pool_part import PoolPart
-from workbench.engines.node.pool_service import COUNT
 from workbench.engines.pool import Pool
 from workbench.policies.pool import MigrateBack
 from workbench.policies.pool.cache import in_class

@@ -1,7 +1,6 @@
 """The channels: queues of groups (spec 3, R1, R2), the modules that their heads fit (R3-R6), and events of a part.
 
-An entry of a queue is a group as it came, or a sub-group of one that was split: entries below the number of groups are
-groups, entry groups + k is row k of the sub-groups. A channel puts its first entries forward, as offers.
+A channel puts its first entries forward, as offers.
 
 Verdicts on offers are kept, one bit an offer and module, and renewed before a round only where something changed: all
 modules for a new offer, all offers for a module that was dispatched to, that released something, or of which there is a
@@ -16,8 +15,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import NO_BITS, ONE_BIT, RAISED, inlined, kernel, left, noinline, right, trailing_zeros
+from workbench.compiled import RAISED, inlined, kernel, noinline
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.subgroups import (
+    behind,
+    first_wave_of,
+    group_of,
+    is_member,
+    link,
+    set_member,
+    waves_of,
+    write_needs,
+)
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.units import UNITS, UnitsView
 from workbench.structures.timetable import NEVER
@@ -278,113 +287,6 @@ def move_verdicts(state: State, offer: int, to: int) -> None:
     rows = state.is_asked.size // state.offer.size
     for row in range(to * rows, (to + 1) * rows):
         state.is_asked[row] = False
-
-
-PART_GROUP, PART_WAVES, PART_LEVEL, PART_DIVIDED, PART_BEHIND, PART_FIRST = range(6)
-"""Columns of a sub-group."""
-
-
-@kernel
-def group_of(columns: Columns, state: State, entry: int) -> int:
-    """Return the group that an entry is, or is a part of."""
-    return entry if entry < columns.arrival.size else state.part[entry - columns.arrival.size, PART_GROUP]
-
-
-@kernel
-def waves_of(columns: Columns, state: State, entry: int) -> int:
-    """Return the waves of an entry."""
-    return (
-        columns.waves[entry] if entry < columns.arrival.size else state.part[entry - columns.arrival.size, PART_WAVES]
-    )
-
-
-@kernel
-def first_wave_of(columns: Columns, state: State, entry: int) -> int:
-    """Return the first wave of a sub-group within its group, -1 of a group as it came."""
-    return NONE if entry < columns.arrival.size else state.part[entry - columns.arrival.size, PART_FIRST]
-
-
-@kernel
-def level_of(columns: Columns, state: State, entry: int) -> int:
-    """Return the static priority of an entry."""
-    return (
-        columns.priority[entry]
-        if entry < columns.arrival.size
-        else state.part[entry - columns.arrival.size, PART_LEVEL]
-    )
-
-
-@kernel
-def divided(columns: Columns, state: State, entry: int) -> bool:
-    """Return whether the entry asks for its share of the module's resources alone."""
-    return entry >= columns.arrival.size and state.part[entry - columns.arrival.size, PART_DIVIDED] != 0
-
-
-@inlined
-def behind(columns: Columns, state: State, entry: int) -> int:
-    """Return the entry behind another in its channel, -1 = none."""
-    if entry < columns.arrival.size:
-        return int(columns.following[entry])
-    return state.part[entry - columns.arrival.size, PART_BEHIND]
-
-
-@kernel
-def link(columns: Columns, state: State, entry: int, following: int) -> None:
-    """Put another entry behind an entry."""
-    if entry < columns.arrival.size:
-        columns.following[entry] = following
-    else:
-        state.part[entry - columns.arrival.size, PART_BEHIND] = following
-
-
-@kernel
-def of_module(columns: Columns, state: State, entry: int, resource: int) -> int:
-    """Return the blocks of a module's own resource that an entry asks for."""
-    group = group_of(columns, state, entry)
-    requested = columns.demand[group, resource]
-    if divided(columns, state, entry):
-        whole = columns.waves[group]
-        return (requested * waves_of(columns, state, entry) + whole - 1) // whole
-    return requested
-
-
-@inlined
-def write_needs(shape: Shape, columns: Columns, state: State, entry: int, need: np.ndarray) -> None:
-    """Write down what the whole entry takes of each resource of a module."""
-    group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
-    for h in range(shape.blocks.size):
-        need[h] = waves * columns.demand[group, h] if h < shape.of_unit else of_module(columns, state, entry, h)
-
-
-@inlined
-def is_member(row: np.ndarray, module: int) -> bool:
-    """Return whether the module is in the set."""
-    return right(row[module >> 6], module & 63) & ONE_BIT != NO_BITS
-
-
-@kernel
-def set_member(row: np.ndarray, module: int, member: bool) -> int:
-    """Put the module in, or take it out; return by how much the set has grown."""
-    bit = left(ONE_BIT, module & 63)
-    was = row[module >> 6] & bit != NO_BITS
-    if member:
-        row[module >> 6] |= bit
-    else:
-        row[module >> 6] &= ~bit
-    return int(member) - int(was)
-
-
-@inlined
-def members(row: np.ndarray, listed: np.ndarray) -> int:
-    """Write the modules of the set down, increasing; return how many they are."""
-    count = 0
-    for word in range(row.size):
-        bits = row[word]
-        while bits != NO_BITS:
-            listed[count] = word * 64 + trailing_zeros(bits)
-            count += 1
-            bits &= bits - ONE_BIT
-    return count
 
 
 KIND, TICKET, CYCLE, MODULE, DISPATCH, WAVE, WAVES = range(7)

@@ -13,18 +13,10 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
 from workbench.compiled.memory_access import call
-from workbench.engines.dispatch.channels import (
-    VERDICT,
-    first_wave_of,
-    group_of,
-    level_of,
-    members,
-    tell_of,
-    waves_of,
-    write_needs,
-)
+from workbench.engines.dispatch.channels import VERDICT, tell_of
 from workbench.engines.dispatch.history import remember, warm_up
 from workbench.engines.dispatch.state import COUNT, FAULT, LOWEST, NONE, RANDOM, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.subgroups import first_wave_of, group_of, level_of, members, waves_of, write_needs
 from workbench.engines.kit.faults import fail
 from workbench.policies.dispatch.choice.question import HELD, SCORE
 from workbench.policies.dispatch.choice.view import ChoiceView, PagesNotice

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, Answer, inlined, kernel, noinline
-from workbench.engines.dispatch.channels import group_of, of_module
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, OWN, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.subgroups import group_of, of_module
 from workbench.engines.kit.faults import fail
 from workbench.policies.placement.question import PLACE, TOLD, ReadyPlacement
 from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView

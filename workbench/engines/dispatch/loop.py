@@ -15,7 +15,7 @@ is asked again in every round.
 from __future__ import annotations
 
 from workbench.compiled import NO_ANSWER, RAISED, by_reference, inlined, kernel, noinline
-from workbench.engines.dispatch.channels import group_of, put_forward, settle, tell_failure
+from workbench.engines.dispatch.channels import put_forward, settle, tell_failure
 from workbench.engines.dispatch.choice import NOTHING_FITS, REFUSED, choose, select
 from workbench.engines.dispatch.grants import take_slot
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Policies, Rules, State, to_int64
@@ -28,6 +28,7 @@ from workbench.engines.dispatch.steps import (
     split_stuck,
     stop_issuing,
 )
+from workbench.engines.dispatch.subgroups import group_of
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import RANK
 from workbench.policies.dispatch.priority import HOLDS, OrderView

@@ -9,19 +9,7 @@ into as many spans as there is room for (N10).
 from __future__ import annotations
 
 from workbench.compiled import entry_point, inlined, kernel, noinline
-from workbench.engines.dispatch.channels import (
-    CANCELLED,
-    DISPATCH,
-    FIELDS,
-    KIND,
-    VERDICT,
-    behind,
-    group_of,
-    join,
-    link,
-    take_off,
-    tell_of,
-)
+from workbench.engines.dispatch.channels import CANCELLED, DISPATCH, FIELDS, KIND, VERDICT, join, take_off, tell_of
 from workbench.engines.dispatch.history import (
     ENTERED_CLASSES,
     NOW_READER,
@@ -33,6 +21,7 @@ from workbench.engines.dispatch.history import (
 )
 from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, take_event
 from workbench.engines.dispatch.state import COUNT, NONE, Columns, Play, Policies, Rules, State, to_int64
+from workbench.engines.dispatch.subgroups import behind, group_of, link
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import moment, share
 from workbench.structures.bitmaps import count_free, longest_run

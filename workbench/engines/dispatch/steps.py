@@ -15,25 +15,13 @@ from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
 from workbench.engines.dispatch.channels import (
     ENDED,
     GRANTED,
-    PART_BEHIND,
-    PART_DIVIDED,
-    PART_FIRST,
-    PART_GROUP,
-    PART_LEVEL,
-    PART_WAVES,
     SPLIT,
     call_back,
-    divided,
-    first_wave_of,
-    group_of,
-    level_of,
     module_changed,
-    set_member,
     shared_out,
     take_off,
     tell,
     tell_of,
-    waves_of,
 )
 from workbench.engines.dispatch.choice import anything_fits
 from workbench.engines.dispatch.grants import count_resources, free_slot, log_takes, move_ranges, number_of
@@ -50,6 +38,20 @@ from workbench.engines.dispatch.state import (
     State,
     Turns,
     to_int64,
+)
+from workbench.engines.dispatch.subgroups import (
+    PART_BEHIND,
+    PART_DIVIDED,
+    PART_FIRST,
+    PART_GROUP,
+    PART_LEVEL,
+    PART_WAVES,
+    divided,
+    first_wave_of,
+    group_of,
+    level_of,
+    set_member,
+    waves_of,
 )
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.choice.question import CHOSEN

@@ -10,10 +10,8 @@ import numpy as np
 from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.engine import at_slot
 from workbench.engines.malloc.loop import simulate
+from workbench.engines.malloc.options import Case, MallocOptions, Slots
 from workbench.engines.malloc.prepare import (
-    Case,
-    MallocOptions,
-    Slots,
     arena_of,
     blocks_at_most,
     check_policies,

@@ -19,7 +19,8 @@ import numpy as np
 from workbench.compiled import by_reference, inlined, kernel, leading_zeros, noinline
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.malloc.heap import ask_heap, enter_returns, extend, note_answer, return_due, try_parts
+from workbench.engines.malloc.critical_section import ask_heap, enter_returns, note_answer, return_due, try_parts
+from workbench.engines.malloc.heap import extend
 from workbench.engines.malloc.state import COUNT, NEEDS, NONE, SINCE, Columns, Cuts, Rules, Run, State
 from workbench.policies.malloc.arenas import BY_HASH, BY_SIZE
 from workbench.policies.malloc.lock import BACK_OFF, IN_LINE, NO_LOCK

@@ -16,7 +16,7 @@ from typing import Any
 from workbench.compiled import kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import LAST_CYCLE, RANK, moment, rank_of
-from workbench.engines.malloc.heap import note_returned
+from workbench.engines.malloc.critical_section import note_returned
 from workbench.engines.malloc.loop import arena_that_needs, grow, let_happen, let_one_happen, next_coming
 from workbench.engines.malloc.state import ARENA, BUMP, COUNT, NONE, PIECEWISE, RANK_OF, WARP_AT, Run, State
 from workbench.structures.timetable import NEVER, next_due, put

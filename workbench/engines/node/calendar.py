@@ -12,18 +12,12 @@ from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of, moment
 from workbench.engines.node.directory import ask_again, shoot_down
-from workbench.engines.node.events import (
-    answer_call,
-    take_link,
-    told_by_dispatch,
-    told_by_heap,
-    told_by_pool,
-    told_by_translation,
-)
+from workbench.engines.node.events import answer_call, told_by_dispatch, told_by_heap, told_by_pool, told_by_translation
 from workbench.engines.node.groups import end_compute, end_touch, release_task
 from workbench.engines.node.heaps import ask_for_chunk, free_chunk, give_up_blocks, give_up_call, make_call
 from workbench.engines.node.links import look_at_links
 from workbench.engines.node.links import next_moment as next_transfer
+from workbench.engines.node.messages import take_link
 from workbench.engines.node.schedule import WHAT, look_again, part_of_pool, present
 from workbench.engines.node.state import COUNT, EVENTS, FAULT, FIRST, MOMENT, NEEDS_ROOM, SECOND, SUBJECT, Run, take_off
 from workbench.engines.node.state import WHAT as WHICH
@@ -50,7 +44,7 @@ def play(run: Run) -> None:
             _look_at_parts(run)
         part = _soonest_part(run)
         soonest = state.soonest[part]
-        own = state.agenda.heap[0, MOMENT] if state.agenda.counters[EVENTS] > 0 else NEVER
+        own = state.event_heap.heap[0, MOMENT] if state.event_heap.counters[EVENTS] > 0 else NEVER
         by_link = next_transfer(run.links)
         comes = min(soonest, own, by_link)
         if comes >= NEVER or cycle_of(comes) >= run.rules.horizon:
@@ -120,11 +114,11 @@ def read_answers(run: Run, part: int, rows: int) -> None:
 
 @noinline
 def _take_own(run: Run) -> None:
-    """Take the first event of the agenda."""
-    agenda = run.state.agenda
-    at = take_off(agenda)
-    what, subject, words = agenda.heap[at, WHICH], agenda.heap[at, SUBJECT], agenda.heap[at, FIRST]
-    second = agenda.heap[at, SECOND]
+    """Take the first event of the heap."""
+    events = run.state.event_heap
+    at = take_off(events)
+    what, subject, words = events.heap[at, WHICH], events.heap[at, SUBJECT], events.heap[at, FIRST]
+    second = events.heap[at, SECOND]
     if what == WHAT.compute_end:
         end_compute(run, subject)
     elif what == WHAT.touch:

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.compiled import NO_BITS, kernel, noinline, routine
 from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
-from workbench.engines.node.memory import page_tag
+from workbench.engines.node.pages import page_tag
 from workbench.engines.node.schedule import check_answer, look_again, part_of_translation, present
 from workbench.engines.node.state import COUNT, FAULT, FOUND_TOUCH, GROUP, NEEDS_ROOM, NONE, Run
 from workbench.engines.node.telemetry import KIND, tell, tell_detail

@@ -20,9 +20,9 @@ from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play
-from workbench.engines.node.links import new_links
-from workbench.engines.node.memory import SHIFTS, STRETCH, new_pages
+from workbench.engines.node.link_state import new_links
 from workbench.engines.node.options import NodeOptions, Slots
+from workbench.engines.node.pages import SHIFTS, STRETCH, new_pages
 from workbench.engines.node.parts import Members
 from workbench.engines.node.plan import FREES, LAUNCHES, Plan, most_listed
 from workbench.engines.node.prepare import Case, Reading, check_served, first_room, read, rules_of, ways
@@ -42,7 +42,7 @@ from workbench.engines.node.state import (
     TENSOR,
     Run,
     State,
-    new_agenda,
+    new_event_heap,
 )
 from workbench.engines.node.telemetry import ROWS, WINDOW, Means, energy_by_window, gauges_of, means
 from workbench.engines.pool.blocks import LENGTHS
@@ -130,7 +130,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     }  # fmt: skip
     pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])
     links = new_links(ways(reading), attempt.room["links"])
-    state = made(State, sizes, agenda=new_agenda(attempt.room["agenda"]))
+    state = made(State, sizes, event_heap=new_event_heap(attempt.room["event_heap"]))
     for table, column in ((state.task, TASK.next), (state.access, ACCESS.next)):
         table[:, column] = np.arange(1, len(table) + 1)
         table[-1, column] = NONE
@@ -193,7 +193,7 @@ def play_on(play_: Play) -> None:
 def _all_ended(play_: Play) -> bool:
     """Return whether all applications have ended, or the horizon came first."""
     ended = bool(play_.state.application[:, APPLICATION.ended].all())
-    pending = play_.state.agenda.counters[0] > 0 or play_.state.soonest.min() < NEVER
+    pending = play_.state.event_heap.counters[0] > 0 or play_.state.soonest.min() < NEVER
     return ended or bool(pending)
 
 

@@ -1,14 +1,13 @@
-"""What the parts tell, and what follows: dispatchers, translations, heaps, the pool, the links (spec 6).
+"""What the parts of a node tell, and what follows: dispatchers, translations, heaps, the pool (spec 6).
 
-Groups begin, are split, or leave their channels. What was issued is followed by the next touch, answers by their data;
-walks and data of pages on other cards pass the links, as the pool's own copies do (R13, N47 to N49). Calls of malloc
-are answered. Memory is granted, and an application to which it was refused ends: its queued groups are cancelled, those
-under way end (R9, E2, N13 to N19).
+Groups begin, are split, or leave their channels. What was issued is followed by the next touch, answers by their data.
+Calls of malloc are answered. Memory is granted, and an application to which it was refused ends: its queued groups are
+cancelled, those under way end (R9, E2, N13 to N19).
 """
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, noinline
+from workbench.compiled import noinline
 from workbench.compiled.memory_access import call
 from workbench.engines.dispatch.channels import CANCELLED, DISPATCH, FIELDS, MODULE, SPLIT, VERDICT, WAVE, WAVES
 from workbench.engines.dispatch.channels import GRANTED as WAS_GRANTED
@@ -16,17 +15,8 @@ from workbench.engines.dispatch.channels import KIND as ROW_KIND
 from workbench.engines.dispatch.channels import TICKET as ROW_TICKET
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.directory import END_WALK, ask_translation, unmap
-from workbench.engines.node.groups import (
-    ACQUIRED,
-    HELD,
-    answered,
-    begin_task,
-    cancel_part,
-    end_of_call,
-    end_touch,
-    note_issue,
-)
+from workbench.engines.node.directory import unmap
+from workbench.engines.node.groups import answered, begin_task, cancel_part
 from workbench.engines.node.heaps import (
     ANSWERED,
     answer_heap,
@@ -38,10 +28,11 @@ from workbench.engines.node.heaps import (
     plan_chunk,
     plan_late_free,
 )
-from workbench.engines.node.links import NOBODY, begin, take_next
-from workbench.engines.node.memory import map_run, open_mapping
+from workbench.engines.node.messages import copy, fetch, read_walk
+from workbench.engines.node.pages import map_run, open_mapping
+from workbench.engines.node.path_times import ACQUIRED, HELD, end_of_call, note_issue
 from workbench.engines.node.plan import ABSENT, LAUNCHES, member
-from workbench.engines.node.pool_service import COPY, GRANTED, MOVED, OF, REFUSED_, RELEASED_
+from workbench.engines.node.pool_jobs import COPY, GRANTED, MOVED, OF, REFUSED_, RELEASED_
 from workbench.engines.node.schedule import (
     WHAT,
     application_words,
@@ -49,7 +40,6 @@ from workbench.engines.node.schedule import (
     kernel_words,
     look_again,
     part_of_dispatch,
-    part_of_pool,
     plan_event,
     present,
 )
@@ -63,7 +53,6 @@ from workbench.engines.node.state import (
     FREED,
     GROUP,
     KERNEL,
-    LINK,
     NEEDS_ROOM,
     NONE,
     REFUSED,
@@ -74,7 +63,7 @@ from workbench.engines.node.state import (
     Run,
 )
 from workbench.engines.node.streams import IN_POOL, NOT_IN_POOL, end_refused, grant, plan_late_release, released
-from workbench.engines.node.telemetry import KIND, enter_lock_wait, tell, tell_detail, tell_of_pool
+from workbench.engines.node.telemetry import KIND, enter_lock_wait, tell, tell_detail
 from workbench.engines.node.touches import access_first, access_second, next_touch
 from workbench.engines.translation.events import SAYS
 from workbench.engines.translation.state import TOLD
@@ -347,97 +336,4 @@ def _cancel(run: Run, kernel: int, card: int) -> None:
     left = call(ports.ask_cancel_range[part], ports.lent[part], (first, last, present(run)))
     if check_answer(run, part, left) and left > 0:
         told_by_dispatch(run, part, left)
-    look_again(run, part)
-
-
-OF_WALK, OF_DATA, OF_COPY = range(3)
-"""What a transfer is for."""
-CARDS, ACCESSES = 64, 1 << 26
-
-
-@kernel
-def _ticket(walk: int, number: int, card: int, kind: int) -> int:
-    """Return the ticket of a transfer: the walk, the access or the pool's ticket, the card, and what it is for."""
-    return ((walk * ACCESSES + number) * CARDS + card) * 4 + kind
-
-
-@noinline
-def send(run: Run, source: int, target: int, size: int, first: int, second: int, ticket: int) -> None:
-    """Send bytes from a card of the board to another."""
-    tell(run, KIND.send, target, first, second, source, size)
-    way = source * run.rules.places + target
-    if begin(run.links, way, size, present(run), first, second, ticket) == NEEDS_ROOM:
-        fail(run.state.counters, FAULT.links_full, present(run), NONE, NONE)
-
-
-@noinline
-def _is_remote(run: Run, access: int, card: int) -> bool:
-    """Return whether a page that is touched lies on another card, and that matters."""
-    place = run.state.tensor[run.state.access[access, ACCESS.tensor], TENSOR.card]
-    return bool(run.rules.remote == LINK and place != run.boards[card])
-
-
-@noinline
-def read_walk(run: Run, card: int, access: int, walk: int) -> None:
-    """Let a walk that is read end: at once for a page of the own card, else when its bytes have come."""
-    if not _is_remote(run, access, card):
-        ask_translation(run, card, END_WALK, walk, 0)
-        return
-    place = run.state.tensor[run.state.access[access, ACCESS.tensor], TENSOR.card]
-    ticket = _ticket(walk, access, card, OF_WALK)
-    first, second = access_first(run, access), access_second(run, access)
-    send(run, place, run.boards[card], run.rules.walk_bytes, first, second, ticket)
-
-
-@noinline
-def fetch(run: Run, access: int) -> None:
-    """Bring the data of a touch whose translation was answered."""
-    row, rules = run.state.access[access], run.rules
-    of_task = run.state.task[row[ACCESS.task]]
-    card = of_task[TASK.card]
-    first, second = access_first(run, access), access_second(run, access)
-    row[ACCESS.remote] = int(_is_remote(run, access, card))
-    if row[ACCESS.remote]:
-        place = run.state.tensor[row[ACCESS.tensor], TENSOR.card]
-        run.state.counters[COUNT.remote_bytes] += row[ACCESS.bytes]
-        send(run, place, run.boards[card], row[ACCESS.bytes], first, second, _ticket(0, access, card, OF_DATA))
-    elif rules.local_cycles > 0:
-        cycle = present(run) + rules.local_cycles
-        plan_event(run, cycle, RANK.translation_answers, first, second, WHAT.data, access)
-    else:
-        end_touch(run, access)
-
-
-@noinline
-def copy(run: Run, ticket: int, source: int, target: int, size: int) -> None:
-    """Copy a region that moves to another card."""
-    row = run.state.ticket[ticket]
-    send(run, source, target, size, row[TICKET.first], row[TICKET.second], _ticket(0, ticket, target, OF_COPY))
-
-
-@noinline
-def take_link(run: Run) -> None:
-    """Let a latency or a transfer of the links end, and what waited for it go on."""
-    ticket = take_next(run.links)
-    if ticket == NOBODY:
-        return
-    kind, card, rest = ticket & 3, (ticket >> 2) & (CARDS - 1), ticket // (CARDS * 4)
-    number, walk = rest % ACCESSES, rest // ACCESSES
-    if kind == OF_COPY:
-        _end_copy(run, card, number)
-        return
-    tell(run, KIND.arrive_link, run.boards[card], access_first(run, number), access_second(run, number))
-    if kind == OF_WALK:
-        ask_translation(run, card, END_WALK, walk, 0)
-    else:
-        end_touch(run, number)
-
-
-@noinline
-def _end_copy(run: Run, target: int, ticket: int) -> None:
-    """Let the pool go on whose copy has come to a card of the board."""
-    row, part = run.state.ticket[ticket], part_of_pool(run)
-    tell(run, KIND.arrive_link, target, row[TICKET.first], row[TICKET.second])
-    check_answer(run, part, call(run.ports.copied[part], run.ports.lent[part], (present(run),)))
-    tell_of_pool(run)
     look_again(run, part)

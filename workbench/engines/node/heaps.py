@@ -12,7 +12,7 @@ from workbench.compiled.memory_access import call
 from workbench.engines.kit import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.directory import unmap
-from workbench.engines.node.memory import close_mapping
+from workbench.engines.node.pages import close_mapping
 from workbench.engines.node.plan import ABSENT, member
 from workbench.engines.node.schedule import (
     WHAT,

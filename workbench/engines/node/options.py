@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, get_type_hints
 from workbench.engines.dispatch.prepare import DispatchOptions
 from workbench.engines.dispatch.prepare import Slots as DispatchSlots
 from workbench.engines.kit.engine import defaults_of, slot
-from workbench.engines.malloc.prepare import MallocOptions
-from workbench.engines.malloc.prepare import Slots as MallocSlots
+from workbench.engines.malloc.options import MallocOptions
+from workbench.engines.malloc.options import Slots as MallocSlots
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.options import Slots as PoolSlots
 from workbench.engines.translation.options import Slots as TranslationSlots

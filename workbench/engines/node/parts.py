@@ -18,7 +18,8 @@ from workbench.engines.dispatch import part as dispatch_part
 from workbench.engines.dispatch import prepare as dispatch_prepare
 from workbench.engines.dispatch.choice import ROUTINE
 from workbench.engines.dispatch.choice import RUN as HOLDER
-from workbench.engines.dispatch.engine import Dispatch, most_dispatches
+from workbench.engines.dispatch.engine import Dispatch
+from workbench.engines.dispatch.run import most_dispatches
 from workbench.engines.dispatch.state import COUNT, NONE
 from workbench.engines.kit.columns import logs_of
 from workbench.engines.kit.engine import Setup, defaults_of

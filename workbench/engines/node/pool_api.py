@@ -10,8 +10,8 @@ from __future__ import annotations
 from workbench.compiled import kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, share
-from workbench.engines.node import memory as frame_map
-from workbench.engines.node.pool_service import (
+from workbench.engines.node import frames as frame_map
+from workbench.engines.node.pool_jobs import (
     ANSWER,
     ARRIVES,
     COPY,

@@ -14,9 +14,9 @@ import numpy as np
 from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, policy_error, stop_of
 from workbench.engines.kit.simulator import Part
-from workbench.engines.node import memory
-from workbench.engines.node.memory import rounding_of
-from workbench.engines.node.pool_service import NONE, Answer, Counters, Jobs, LogRow, Rates
+from workbench.engines.node import frames
+from workbench.engines.node.pages import rounding_of
+from workbench.engines.node.pool_jobs import NONE, Answer, Counters, Jobs, LogRow, Rates
 from workbench.engines.pool.engine import Beginning, Play, Pool, Run, room_for
 from workbench.engines.pool.options import Case
 from workbench.engines.pool.prepare import answering, moves_expected
@@ -68,7 +68,7 @@ class PoolPart(Part):
     clock_mhz : int
         The cards' clock.
     pages : str
-        How large pages are, one of `memory.MODES`: requests are rounded up to whole ones.
+        How large pages are, one of `pages.MODES`: requests are rounded up to whole ones.
     policy : Frames
         Which frames the driver's allocations have, unless the driver is a placement policy.
     by_links : bool
@@ -87,7 +87,7 @@ class PoolPart(Part):
     --------
     >>> from workbench.compiled import bound
     >>> from workbench.engines.node import pool_api
-    >>> from workbench.engines.node.pool_service import GRANTED, OF
+    >>> from workbench.engines.node.pool_jobs import GRANTED, OF
     >>> from workbench.engines.pool.options import PoolOptions
     >>> from workbench.machine import Board
     >>> from workbench.policies.placement import ByteCounter
@@ -138,7 +138,7 @@ class PoolPart(Part):
         capacity, calls = service.tables.capacity, service.state.calls.shape[0]
         service = service._replace(rules=service.rules._replace(request_ns=0))
         checked = not policy.built_in
-        map_of_frames = memory.new_frames(capacity, granule if framed else 0, policy, calls, checked)
+        map_of_frames = frames.new_frames(capacity, granule if framed else 0, policy, calls, checked)
         super().__init__(inner.engine, inner.run, inner.play, _jobs(service, map_of_frames, rates, tickets))
 
     def check(self) -> None:
@@ -147,10 +147,10 @@ class PoolPart(Part):
         stop = stop_of(self.lent.frames.counters)
         if stop.fault != FINE:
             slots, words = SimpleNamespace(frames=self.frames_policy), {"where": f"on card {stop.row}"}
-            raise policy_error(memory.FRAME_FAULT, slots, stop, words)
+            raise policy_error(frames.FRAME_FAULT, slots, stop, words)
 
 
-def _jobs(service: Any, map_of_frames: memory.FrameMap, rates: Rates, tickets: int) -> Jobs:
+def _jobs(service: Any, map_of_frames: frames.FrameMap, rates: Rates, tickets: int) -> Jobs:
     """Return a service that was asked for nothing yet."""
     rows, moves, state = 2 * tickets, service.state.moves.shape[0], service.state
     runs = map_of_frames.taken.shape[1] + state.piece.size

@@ -16,8 +16,7 @@ import numpy as np
 from workbench.engines.dispatch.prepare import lasting
 from workbench.engines.kit import Given
 from workbench.engines.node.ablation import removed, without
-from workbench.engines.node.links import Ways, ways_of
-from workbench.engines.node.memory import MODES, rounding_of
+from workbench.engines.node.link_state import Ways, ways_of
 from workbench.engines.node.options import (
     CHUNKS,
     FREE_IN_USE,
@@ -30,6 +29,7 @@ from workbench.engines.node.options import (
     TO,
     NodeOptions,
 )
+from workbench.engines.node.pages import MODES, rounding_of
 from workbench.engines.node.plan import Calls, Plan, calls_of, plan_of
 from workbench.engines.node.state import Rules
 from workbench.errors import InputError, unknown_name, wrong_value
@@ -176,7 +176,7 @@ def first_room(reading: Reading) -> Mapping[str, int]:
     live, card = min(most_live(reading), MOST_TASKS), reading.given.machine.card
     accesses = min(live * _most_touches(reading), MOST_ACCESSES) + SPARE
     return {
-        "agenda": 2 * live + accesses + len(reading.plan.kind),
+        "event_heap": 2 * live + accesses + len(reading.plan.kind),
         "tasks": live + SPARE,
         "accesses": accesses,
         "pages": min(_runs(reading), MOST_PAGES) + SPARE,

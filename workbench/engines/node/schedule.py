@@ -1,4 +1,4 @@
-"""The schedule of a node: its agenda of events, the words of K that order them, the next moment of each part by number.
+"""The schedule of a node: its heap of events, the words of K that order them, the next moment of each part by number.
 
 The first events of a run are the arrivals of its applications.
 """
@@ -51,10 +51,10 @@ def present(run: Run) -> int:
 @noinline
 def plan_event(run: Run, cycle: int, rank: int, first: int, second: int, what: int, subject: int) -> None:
     """Let something happen at a cycle and a rank."""
-    if is_full(run.state.agenda):
-        fail(run.state.counters, FAULT.agenda_full, cycle, NONE, NONE)
+    if is_full(run.state.event_heap):
+        fail(run.state.counters, FAULT.event_heap_full, cycle, NONE, NONE)
         return
-    enter(run.state.agenda, moment(cycle, rank), first, second, what, subject)
+    enter(run.state.event_heap, moment(cycle, rank), first, second, what, subject)
 
 
 @noinline
@@ -142,10 +142,10 @@ CARD_BITS, APPLICATION_BITS = 56, 42
 
 def start(run: Run) -> None:
     """Enter the arrivals of all applications; in their order they are a heap."""
-    plan, agenda = run.plan, run.state.agenda
+    plan, events = run.plan, run.state.event_heap
     rows = []
     for application, arrival in enumerate(plan.arrival.tolist()):
         first = (int(plan.home[application]) + 1) << CARD_BITS | (application + 1) << APPLICATION_BITS
         rows.append((arrival * RANKS + RANK.steps, first, 0, application, WHAT.arrive, application))
-    agenda.counters[EVENTS] = agenda.counters[ENTERED] = len(rows)
-    agenda.heap[: len(rows)] = sorted(rows)
+    events.counters[EVENTS] = events.counters[ENTERED] = len(rows)
+    events.heap[: len(rows)] = sorted(rows)

@@ -1,6 +1,6 @@
 """What a run of the engine `node` is made of: the plan, the rules, the parts by address, and what changes.
 
-The agenda holds the calendar's own events in the order (moment, K, serial): a binary heap of rows (spec 6, R2, R3).
+The event heap holds the calendar's own events in the order (moment, K, serial): a binary heap of rows (spec 6, R2, R3).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 from workbench.compiled import kernel, noinline
 from workbench.engines.kit import STOP, column, log, numbered
 from workbench.engines.kit.faults import full, stuck
-from workbench.engines.node.links import Links
-from workbench.engines.node.memory import Pages
+from workbench.engines.node.link_state import Links
+from workbench.engines.node.pages import Pages
 from workbench.engines.node.plan import MOST_TOUCHES, Calls, Plan
 from workbench.structures.timetable import NEVER
 
@@ -92,7 +92,7 @@ class Faults(NamedTuple):
         f"at cycle {{cycle}} a group touches more than {MOST_TOUCHES:,} pages in one phase, and there are no numbers "
         "for more (spec 6, R3); take larger pages, or options.touches_a_phase."
     )
-    agenda_full: int = full("agenda")
+    event_heap_full: int = full("event_heap")
     links_full: int = full("links")
     pages_full: int = full("pages")
     tasks_full: int = full("tasks")
@@ -378,8 +378,8 @@ class TicketFields(NamedTuple):
 GROUP, TICKET = numbered(GroupFields), numbered(TicketFields)
 
 
-class Agenda(NamedTuple):
-    """The arrays of one agenda."""
+class EventHeap(NamedTuple):
+    """The arrays of an event heap."""
 
     counters: np.ndarray
     """int64[2]."""
@@ -390,7 +390,7 @@ class Agenda(NamedTuple):
 class State(NamedTuple):
     """What changes during a run."""
 
-    agenda: Agenda
+    event_heap: EventHeap
     counters: np.ndarray = column(np.int64, len(STOP) + len(COUNT))
     soonest: np.ndarray = column(np.int64, "parts", fill=NEVER)
     """The moment of each part's next event."""
@@ -457,21 +457,21 @@ EVENTS, ENTERED = range(2)
 """Counters: events that wait, and events that were ever entered."""
 
 
-def new_agenda(places: int) -> Agenda:
-    """Return an agenda with room for so many events."""
-    return Agenda(np.zeros(2, np.int64), np.zeros((places, WIDTH), np.int64))
+def new_event_heap(places: int) -> EventHeap:
+    """Return an event heap with room for so many events."""
+    return EventHeap(np.zeros(2, np.int64), np.zeros((places, WIDTH), np.int64))
 
 
 @kernel
-def is_full(agenda: Agenda) -> bool:
+def is_full(events: EventHeap) -> bool:
     """Return whether no further event can be entered."""
-    return agenda.counters[EVENTS] == agenda.heap.shape[0]
+    return events.counters[EVENTS] == events.heap.shape[0]
 
 
 @noinline
-def enter(agenda: Agenda, moment: int, first: int, second: int, what: int, subject: int) -> None:
+def enter(events: EventHeap, moment: int, first: int, second: int, what: int, subject: int) -> None:
     """Enter an event; there is room."""
-    heap, counters = agenda.heap, agenda.counters
+    heap, counters = events.heap, events.counters
     at = counters[EVENTS]
     heap[at, MOMENT], heap[at, FIRST], heap[at, SECOND] = moment, first, second
     heap[at, SERIAL], heap[at, WHAT], heap[at, SUBJECT] = counters[ENTERED], what, subject
@@ -483,9 +483,9 @@ def enter(agenda: Agenda, moment: int, first: int, second: int, what: int, subje
 
 
 @noinline
-def take_off(agenda: Agenda) -> int:
+def take_off(events: EventHeap) -> int:
     """Take the first event off, and return the row at which it may be read until the next is entered."""
-    heap, counters = agenda.heap, agenda.counters
+    heap, counters = events.heap, events.counters
     counters[EVENTS] -= 1
     size = counters[EVENTS]
     _swap(heap, 0, size)

@@ -13,7 +13,7 @@ from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.directory import unmap
 from workbench.engines.node.heaps import give_back_chunks
-from workbench.engines.node.memory import close_mapping, map_run, open_mapping, page_tag
+from workbench.engines.node.pages import close_mapping, map_run, open_mapping, page_tag
 from workbench.engines.node.plan import ALLOCATES, FREES, LAUNCHES, WAITS
 from workbench.engines.node.schedule import (
     WHAT,

@@ -23,7 +23,7 @@ from workbench.engines.dispatch.part import FULL
 from workbench.engines.kit import fail, numbered
 from workbench.engines.kit.order import WHOLE_SHARE
 from workbench.engines.node.pool_api import LIVE, RESERVED, SCATTERED
-from workbench.engines.node.pool_service import (
+from workbench.engines.node.pool_jobs import (
     ANSWER,
     GRANT,
     HAS_MOVED,

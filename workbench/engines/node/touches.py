@@ -13,7 +13,7 @@ from workbench.compiled import kernel, noinline
 from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.memory import page_at, page_begin, page_bytes, page_tag
+from workbench.engines.node.pages import page_at, page_begin, page_bytes, page_tag
 from workbench.engines.node.plan import (
     ABSENT,
     ALL_BYTES,

@@ -172,7 +172,7 @@ def _send_news(run: Run, core: int, page: int, key: int, row: int, now: int, cam
     effect, subject = now + run.policies.plan.delay_cycles, 2 * core + came
     if not rules.news_rides or (rules.link_cycles == 0 and effect - now >= rules.farthest):
         place = schedule(run, effect, now, KIND.news_to_all, NEWS, core, key, row, subject)
-        run.state.agenda.events[place * at.EVENT + at.PAGE] = page
+        run.state.event_queue.events[place * at.EVENT + at.PAGE] = page
         return
     _name_receivers(run, core, page)
     for other in range(rules.cores):

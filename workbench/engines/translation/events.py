@@ -1,7 +1,7 @@
 """Events of a run: their kinds, their order at equal cycles, how one is entered, and what is told of them.
 
 At equal cycles ends of walks come first, then answers and fills, news and shoot-downs, requests, issues (spec 4, T1).
-Most events of misses are kept in hand, outside the agenda. A part tells whoever asked which access was issued, or
+Most events of misses are kept in hand, outside the event queue. A part tells whoever asked which access was issued, or
 answered, and which walk was read (spec 6, R2, R18). A stretch of the loop ends when there is no room for all that the
 next event can bring about.
 """
@@ -37,14 +37,14 @@ def order_of(rank: int, core: int) -> int:
 @noinline
 def schedule(run: Run, cycle: int, now: int, kind: int, rank: int, core: int, key: int, row: int, subject: int) -> int:
     """Enter an event that does not travel; return its place."""
-    agenda = run.state.agenda
-    place = at.take_place(agenda)
-    events, here = agenda.events, place * at.EVENT
+    queue = run.state.event_queue
+    place = at.take_place(queue)
+    events, here = queue.events, place * at.EVENT
     events[here + at.CYCLE], events[here + at.ORDER] = cycle, order_of(rank, core)
     events[here + at.KEY], events[here + at.BY_ROW] = key, row
     events[here + at.WHAT], events[here + at.SUBJECT], events[here + at.PAGE] = kind, subject, NONE
     events[here + at.HERE], events[here + at.GOAL], events[here + at.NOTE] = NONE, NONE, 0
-    at.enter(agenda, place, now)
+    at.enter(queue, place, now)
     return place
 
 
@@ -118,14 +118,14 @@ def _follows(run: Run, moment: int, miss: int, other: int, what: int) -> bool:
 @noinline
 def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int) -> None:
     """Enter an event of a miss."""
-    agenda, row = run.state.agenda, miss * MISS
-    place = at.take_place(agenda)
-    events, here = agenda.events, place * at.EVENT
+    queue, row = run.state.event_queue, miss * MISS
+    place = at.take_place(queue)
+    events, here = queue.events, place * at.EVENT
     events[here + at.CYCLE], events[here + at.ORDER] = cycle, order
     events[here + at.KEY], events[here + at.BY_ROW] = run.state.misses[row + OF.key], run.state.misses[row + OF.ordinal]
     events[here + at.WHAT], events[here + at.SUBJECT] = kind, miss
     events[here + at.HERE], events[here + at.GOAL] = NONE, NONE
-    at.enter(agenda, place, now)
+    at.enter(queue, place, now)
 
 
 @kernel
@@ -144,16 +144,16 @@ def order_in_hand(run: Run) -> int:
 @kernel
 def next_cycle(run: Run) -> int:
     """Return the cycle of the next event, or `NEVER`."""
-    return min(soonest_in_hand(run), run.state.agenda.counters[at.SOONEST])
+    return min(soonest_in_hand(run), run.state.event_queue.counters[at.SOONEST])
 
 
 @noinline
 def next_order(run: Run) -> int:
     """Return the order of the next event, at whose cycle it is; there is one."""
-    own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
+    own, soonest = soonest_in_hand(run), run.state.event_queue.counters[at.SOONEST]
     if own < soonest:
         return order_in_hand(run)
-    order = at.first_order(run.state.agenda)
+    order = at.first_order(run.state.event_queue)
     return min(order, order_in_hand(run)) if own == soonest else order
 
 
@@ -172,14 +172,14 @@ def event_precedes(run: Run, cycle: int, order: int) -> bool:
 @inlined
 def next_is_in_hand(run: Run) -> bool:
     """Return whether the next event is in hand; there is one."""
-    own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
+    own, soonest = soonest_in_hand(run), run.state.event_queue.counters[at.SOONEST]
     return bool(own < soonest) or bool(own == soonest and _is_first(run))
 
 
 @noinline
 def _is_first(run: Run) -> bool:
-    """Return whether the next event in hand comes before those of the agenda at its cycle; one in doubt is entered."""
-    first, soonest = at.first_order(run.state.agenda), run.state.agenda.counters[at.SOONEST]
+    """Return whether the next event in hand comes before the queued ones at its cycle; one in doubt is entered."""
+    first, soonest = at.first_order(run.state.event_queue), run.state.event_queue.counters[at.SOONEST]
     while soonest_in_hand(run) == soonest and order_in_hand(run) == first:
         kind, miss, cycle = take_from_hand(run)
         _enter_miss(run, cycle, cycle, kind, first, miss)
@@ -318,7 +318,7 @@ def tell_answer(run: Run, miss: int, ordinal: int, source: int, done: int, now: 
     core, key = misses[row + OF.core], misses[row + OF.key]
     queued, begun, read, ended = _walk_of(run, miss, now)
     if done > now:
-        events, here = run.state.agenda.events, _tell_later(run, core, key, ordinal, source, done, now) * at.EVENT
+        events, here = run.state.event_queue.events, _tell_later(run, core, key, ordinal, source, done, now) * at.EVENT
         events[here + at.SUBJECT] += (ended - done) << SOURCE_BITS
         events[here + at.PAGE], events[here + at.NOTE] = queued, begun
         events[here + at.HERE], events[here + at.GOAL] = read, read
@@ -331,7 +331,7 @@ def _tell_later(run: Run, core: int, key: int, ordinal: int, source: int, done: 
     """Let an answer be told at a later cycle; return its event, whose numbers say that no walk has a part in it."""
     subject = (done << SOURCE_BITS) + source
     place = schedule(run, done, now, KIND.told, ANSWERS, core, key, ordinal, subject)
-    events, here = run.state.agenda.events, place * at.EVENT
+    events, here = run.state.event_queue.events, place * at.EVENT
     events[here + at.PAGE], events[here + at.NOTE] = done, done
     events[here + at.HERE], events[here + at.GOAL] = done, done
     return place
@@ -352,13 +352,13 @@ def _walk_of(run: Run, miss: int, now: int) -> tuple[int, int, int, int]:
 @noinline
 def answer_is_due(run: Run, place: int, now: int) -> None:
     """Tell an answer whose look-up is done; its event's place is free afterwards."""
-    events, here = run.state.agenda.events, place * at.EVENT
+    events, here = run.state.event_queue.events, place * at.EVENT
     core, key, ordinal = events[here + at.ORDER] % CORES, events[here + at.KEY], events[here + at.BY_ROW]
     subject = events[here + at.SUBJECT]
     row = tell(run, SAYS.answered, ordinal, now, subject & ((1 << SOURCE_BITS) - 1), core, key)
     queued, begun, read = events[here + at.PAGE], events[here + at.NOTE], events[here + at.GOAL]
     _write_walk(run, row, queued, begun, read, subject >> SOURCE_BITS)
-    at.give_place(run.state.agenda, place)
+    at.give_place(run.state.event_queue, place)
 
 
 @noinline
@@ -404,7 +404,7 @@ def has_room(run: Run) -> bool:
     """Return whether the next event, or the next row, finds room for all that it brings about."""
     state, counters = run.state, run.state.counters
     most = most_events(run.rules.cores) + counters[COUNT.parked] * run.rules.keeps_answers
-    if state.agenda.counters[at.USED] + counters[COUNT.under_way] + most > state.agenda.link.size:
+    if state.event_queue.counters[at.USED] + counters[COUNT.under_way] + most > state.event_queue.link.size:
         return False
     if (counters[COUNT.parked] + 2) * PARKED > state.parking.size:
         return False

@@ -1,7 +1,7 @@
 """Short ways of rows that nothing disturbs: hits before the next event, and stretches without any event.
 
-A hit never touches the agenda. One of constant latency is counted by its count, and the window of time is looked up
-only past its end. A row whose core waits, that unmaps, or that uses a copy of which somebody wants to hear ends the
+A hit never touches the event queue. One of constant latency is counted by its count, and the window of time is looked
+up only past its end. A row whose core waits, that unmaps, or that uses a copy of which somebody wants to hear ends the
 stretch.
 
 Without shared TLB and directory, and under LRU, a miss whose walk ends before the next row is served in one step, as

@@ -295,7 +295,7 @@ def _forget_everywhere(run: Run, page: int, key: int) -> None:
 @noinline
 def _kill_copies(run: Run, page: int) -> None:
     """Mark the copies of a page that are on their way to peers."""
-    events = run.state.agenda.events
+    events = run.state.event_queue.events
     for here in range(0, events.size, at.EVENT):
         if events[here + at.WHAT] == KIND.copy and events[here + at.PAGE] == page:
             events[here + at.NOTE] = 1

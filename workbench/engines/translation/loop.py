@@ -86,7 +86,7 @@ def _play_in_order(run: Run) -> None:
 def _issue_rows(run: Run, row: int, end: int) -> int:
     """Issue rows before the next event, those of a stretch, or one; return the first that is not issued."""
     began, rules = row, run.rules
-    if rules.plain_misses and run.state.counters[COUNT.under_way] == 0 and run.state.agenda.counters[at.USED] == 0:
+    if rules.plain_misses and run.state.counters[COUNT.under_way] == 0 and run.state.event_queue.counters[at.USED] == 0:
         row = serve_alone(run, row, end)
     elif rules.plain_hits:
         row = serve_rows(run, row, end)
@@ -190,7 +190,7 @@ def let_next_happen(run: Run) -> None:
 
 @inlined
 def handle_next(run: Run) -> None:
-    """Let the next event happen, in hand or of the agenda."""
+    """Let the next event happen, in hand or of the event queue."""
     if next_is_in_hand(run):
         kind, subject, now = take_from_hand(run)
         run.state.counters[COUNT.now] = now
@@ -202,10 +202,10 @@ def handle_next(run: Run) -> None:
 
 @inlined
 def _take_first(run: Run) -> tuple[int, int, int]:
-    """Take the first event off the agenda: a message takes effect, or crosses another link, here already."""
-    agenda = run.state.agenda
-    place = at.take_next(agenda)
-    events, here = agenda.events, place * at.EVENT
+    """Take the first event off the event queue: a message takes effect, or crosses another link, here already."""
+    queue = run.state.event_queue
+    place = at.take_next(queue)
+    events, here = queue.events, place * at.EVENT
     now, kind, subject = events[here + at.CYCLE], events[here + at.WHAT], events[here + at.SUBJECT]
     run.state.counters[COUNT.now] = now
     if events[here + at.HERE] != events[here + at.GOAL]:
@@ -215,7 +215,7 @@ def _take_first(run: Run) -> tuple[int, int, int]:
         _handle_message(run, place, kind, subject, now)
         kind = HANDLED
     else:
-        at.give_place(agenda, place)
+        at.give_place(queue, place)
     return kind, subject, now
 
 
@@ -265,17 +265,17 @@ def _handle_request(run: Run, kind: int, miss: int, now: int) -> None:
 @noinline
 def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> None:
     """Let a copy, news, a shoot-down, an acknowledgement or an answer take effect where it has arrived."""
-    events, here = run.state.agenda.events, place * at.EVENT
+    events, here = run.state.event_queue.events, place * at.EVENT
     page, goal, note = events[here + at.PAGE], events[here + at.GOAL], events[here + at.NOTE]
     key, row = events[here + at.KEY], events[here + at.BY_ROW]
     if kind == KIND.news and now < note:
         events[here + at.CYCLE] = note
-        at.enter(run.state.agenda, place, now)
+        at.enter(run.state.event_queue, place, now)
         return
     if kind == KIND.told:
         answer_is_due(run, place, now)
         return
-    at.give_place(run.state.agenda, place)
+    at.give_place(run.state.event_queue, place)
     if kind == KIND.copy:
         if note == 0:
             copy_arrives(run, goal, page, key, subject, row, now)

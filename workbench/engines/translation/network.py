@@ -99,24 +99,24 @@ def forward(
     sender: int, receiver: int, leave: int, now: int,
 ) -> None:  # fmt: skip
     """Put a message on its way, which is already counted."""
-    rules, agenda, cycle = run.rules, run.state.agenda, leave
+    rules, queue, cycle = run.rules, run.state.event_queue, leave
     if rules.link_cycles == 0:
         cycle += run.state.hops[sender * rules.cores + receiver] * rules.hop_cycles
         sender = receiver
-    place = at.take_place(agenda)
-    events, here = agenda.events, place * at.EVENT
+    place = at.take_place(queue)
+    events, here = queue.events, place * at.EVENT
     events[here + at.CYCLE], events[here + at.ORDER] = cycle, order_of(rank, core)
     events[here + at.KEY], events[here + at.BY_ROW] = key, row
     events[here + at.WHAT], events[here + at.SUBJECT], events[here + at.PAGE] = kind, subject, page
     events[here + at.HERE], events[here + at.GOAL], events[here + at.NOTE] = sender, receiver, note
-    at.enter(agenda, place, now)
+    at.enter(queue, place, now)
 
 
 @noinline
 def cross_link(run: Run, place: int, now: int) -> None:
     """Let a message at a router take the next link on its way, when that is free."""
     rules, state = run.rules, run.state
-    events, here = state.agenda.events, place * at.EVENT
+    events, here = state.event_queue.events, place * at.EVENT
     link, router = _next_link(run, events[here + at.HERE], events[here + at.GOAL])
     start = max(now, state.link_free[link])
     state.link_free[link] = start + rules.link_cycles
@@ -124,7 +124,7 @@ def cross_link(run: Run, place: int, now: int) -> None:
         state.counters[COUNT.noc_queued] += start - now
         state.over_time[window(run, now) + WAITED_COLUMN] += start - now
     events[here + at.HERE], events[here + at.CYCLE] = router, start + rules.hop_cycles
-    at.enter(state.agenda, place, now)
+    at.enter(state.event_queue, place, now)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Room for pages and events between two stretches: longer arrays, and known pages numbered anew.
 
-Arrays by page, the agenda and the waiting accesses grow. Pages that no TLB holds, nobody waits for, and no message or
-directory names lose their short numbers, so that a part's memory does not grow with time: the known ones keep their
+Arrays by page, the event queue and the waiting accesses grow. Pages that no TLB holds, nobody waits for, and no message
+or directory names lose their short numbers, so that a part's memory does not grow with time: the known ones keep their
 order.
 """
 
@@ -84,10 +84,10 @@ def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
 def with_room(rules: Rules, state: State) -> State:
     """Make room for what many events bring about."""
     most, counters = int(most_events(rules.cores)), state.counters
-    parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[event_queue.USED])
+    parked, used = int(counters[COUNT.parked]), int(state.event_queue.counters[event_queue.USED])
     needed = used + int(counters[COUNT.under_way]) + parked * rules.keeps_answers + most
-    if needed > state.agenda.link.size:
-        state = state._replace(agenda=event_queue.with_places(state.agenda, 2 * needed))
+    if needed > state.event_queue.link.size:
+        state = state._replace(event_queue=event_queue.with_places(state.event_queue, 2 * needed))
     if (parked + 2) * PARKED > state.parking.size:
         state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
     if rules.keeps_answers:
@@ -130,7 +130,7 @@ def _of_entries(sets: EntrySets) -> list[_Places]:
 def _of_those_who_wait(rules: Rules, state: State) -> list[_Places]:
     """Return the misses, the accesses that wait, and the messages that name a page."""
     misses, parking = state.misses.reshape(-1, MISS), state.parking.reshape(-1, PARKED)
-    events = state.agenda.events.reshape(-1, event_queue.EVENT)
+    events = state.event_queue.events.reshape(-1, event_queue.EVENT)
     in_use = np.arange(rules.mshrs) < state.in_use[:, None]
     waiting = np.setdiff1d(np.arange(len(parking)), _free_places(state))
     return [

@@ -60,12 +60,12 @@ _RANKS = (
 @routine
 def next_moment(run: Run) -> int:
     """Return the moment of what happens next, `NEVER` where nothing will."""
-    own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
+    own, soonest = soonest_in_hand(run), run.state.event_queue.counters[at.SOONEST]
     if own >= at.NEVER and soonest >= at.NEVER:
         return at.NEVER
-    order = order_in_hand(run) if own <= soonest else at.peek_order(run.state.agenda)
+    order = order_in_hand(run) if own <= soonest else at.peek_order(run.state.event_queue)
     if own == soonest:
-        order = min(order, at.peek_order(run.state.agenda))
+        order = min(order, at.peek_order(run.state.event_queue))
     return moment(min(own, soonest), (_RANKS >> (_RANK_BITS * (order // CORES))) & (RANKS - 1))
 
 

@@ -39,7 +39,7 @@ from workbench.policies.translation.locate import (
 )
 from workbench.policies.translation.peer import Nearest
 from workbench.policies.translation.remote_fill import Always
-from workbench.structures.event_queue import new_agenda
+from workbench.structures.event_queue import new_event_queue
 from workbench.structures.key_index import PageNumbers, new_key_index
 from workbench.structures.set_assoc import new_entry_sets
 from workbench.structures.timetable import new_turns
@@ -204,7 +204,7 @@ def new_state(rules: Rules, plan: Plan, numbers: PageNumbers, logged: int) -> St
         tlbs=new_entry_sets(ways, owners),
         places=new_key_index(np.zeros(rules.tlbs, np.int64)),
         records=new_entry_sets(np.full(cores, quota), np.arange(cores)),
-        agenda=new_agenda(2 * int(most_events(cores))),
+        event_queue=new_event_queue(2 * int(most_events(cores))),
         numbers=numbers,
         hops=hops,
         rings=ring_table(hops, cores) if rules.asks_nearest and plan.kind in (DIRECTORY, CENTRAL) else NO_RINGS,

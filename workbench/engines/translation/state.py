@@ -18,7 +18,7 @@ from workbench.policies.translation.locate import Plan
 from workbench.policies.translation.peer import ReadyPeer
 from workbench.policies.translation.remote_fill import ReadyRemoteFill
 from workbench.records.translation import COLUMNS, EXACT_LATENCIES, MESSAGES, OVER_TIME, SERVED_BY
-from workbench.structures.event_queue import Agenda
+from workbench.structures.event_queue import EventQueue
 from workbench.structures.key_index import KeyIndex, PageNumbers
 from workbench.structures.set_assoc import EntrySets
 from workbench.structures.timetable import Turns
@@ -136,7 +136,7 @@ TOLD = numbered(Told)
 PARKED, MISS, TOLD_SIZE = len(WAITING), len(OF), len(TOLD)
 """Numbers of a waiting access, of a miss under way, and of an answer."""
 HAND = 24
-"""Events of misses that wait outside the agenda at most."""
+"""Events of misses that wait outside the event queue at most."""
 
 _ENDLESS = "never ends: every candidate stays protected, however often it is asked"
 
@@ -223,7 +223,7 @@ class Counters(NamedTuple):
     """The first and the last request that wait for a place in that queue."""
     backlog_tail: int
     in_hand: int
-    """Events that are not entered into the agenda, because they are likely to be next."""
+    """Events that are not entered into the event queue, because they are likely to be next."""
     logged: int
     """Rows of the log, also where they found no room."""
     answered: int
@@ -237,7 +237,7 @@ COUNTERS = len(STOP) + len(COUNT)
 
 
 class State(NamedTuple):
-    """The arrays of one run; those by page, the agenda and the waiting accesses grow between stretches of the loop."""
+    """The arrays of one run; those by page, the event queue and the waiting accesses grow between stretches."""
 
     tlbs: EntrySets
     """The sets of every TLB."""
@@ -245,7 +245,7 @@ class State(NamedTuple):
     """The hash table of each TLB, from page to entry; not kept where the table by page says it."""
     records: EntrySets
     """Records of peers' entries in directories of limited room, a set a core, by use."""
-    agenda: Agenda
+    event_queue: EventQueue
     """What is due when."""
     numbers: PageNumbers
     """The short number of each page."""

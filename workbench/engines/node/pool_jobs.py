@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.compiled import kernel, noinline
 from workbench.engines.kit.faults import FINE, STOP, numbered
-from workbench.engines.node.memory import FrameMap, frame_of, give, run_length, take
+from workbench.engines.node.frames import FrameMap, frame_of, give, run_length, take
 from workbench.engines.pool import loop
 from workbench.engines.pool.state import ANSWERED, HEAD, Service
 from workbench.engines.pool.state import COUNT as POOL

@@ -1,0 +1,138 @@
+"""A run of the engine `dispatch`: its arrays by size, the memories of its policies, its free maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.dispatch.channels import VERDICTS, of_one_event
+from workbench.engines.dispatch.history import BEHIND
+from workbench.engines.dispatch.loop import FITS_NOWHERE
+from workbench.engines.dispatch.prepare import Case, classes_of, splits
+from workbench.engines.dispatch.state import COUNT, NONE, Columns, Rules, Shape, State
+from workbench.engines.kit import made
+from workbench.engines.kit.columns import padded
+from workbench.machine.machine import Resource
+from workbench.structures.bitmaps import all_free
+from workbench.structures.timetable import new_timetable
+from workbench.workloads.workload import Groups
+
+
+class Run(NamedTuple):
+    """What the setup and the seed determine."""
+
+    given: Case
+    groups: Groups
+    resources: tuple[Resource, ...]
+    shape: Shape
+    columns: Columns
+    history: bool
+
+
+def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray, logs: Mapping[str, int]) -> State:
+    """Return the state of a run in which nothing has happened."""
+    shape, memory = run.shape, _memories(run)
+    sizes = {**_sizes(run, columns, rules), "maps": len(memory), "memory": memory.shape[1], "terms": len(term_memory)}
+    slot_link = np.arange(1, sizes["slots"] + 2)
+    slot_link[-1] = 0  # the head of the list
+    state = made(
+        State,
+        {**sizes, "owned": len(memory) * int(shape.scattered.any()), **logs},
+        due=new_timetable(sizes["slots"] * (1 + rules.ends_asked * rules.history) + 1),
+        free=_free_maps(shape, len(memory)),
+        memory=memory,
+        free_count=np.repeat(shape.blocks[:, None], shape.modules * shape.units, axis=1),
+        total=np.tile(shape.totals, shape.modules),
+        upcoming=columns.first.copy(),
+        slot_link=slot_link,
+        term_memory=term_memory,
+    )
+    counters = state.counters
+    counters[COUNT.next_arrival] = counters[COUNT.last_module] = NONE
+    counters[COUNT.fails] = counters[COUNT.failing] = rules.fail_init
+    counters[COUNT.vacant] = 1
+    counters[COUNT.stale], counters[COUNT.came_to] = 1, FITS_NOWHERE
+    counters[COUNT.span_free] = 0 if state.span.size else NONE
+    state.span[:, BEHIND] = [*range(1, len(state.span)), NONE][: len(state.span)]
+    return state
+
+
+def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
+    """Return the bounds of a run."""
+    shape, past = run.shape, run.shape.modules if run.history else 0
+    terms = run.given.slots.choice.terms()
+    contiguous = shape.first_map >= 0
+    parts, dispatches = _most_parts(run), most_dispatches(run)
+    running = [shape.modules * shape.totals[h] for h, r in enumerate(run.resources) if r.label == "waves"]
+    slots = max(min([dispatches, *running]), 1)
+    kept = slots if rules.forgets else dispatches
+    most_waves = int(columns.waves.max(initial=1)) if rules.a_block_a_wave else shape.units
+    of_unit = int(contiguous[: shape.of_unit].sum())
+    return {
+        "modules": shape.modules,
+        "units": shape.units,
+        "resources": shape.blocks.size,
+        "places": shape.places,
+        "ranges": shape.ranges.shape[0],
+        "most_blocks": int(shape.blocks[contiguous].max(initial=1)),
+        "words": (shape.modules + 63) // 64,
+        "pointers": shape.units + 1,
+        "channels": rules.channels,
+        "offers": rules.channels * rules.offers,
+        "groups": columns.arrival.size * (1 - rules.forgets),
+        "dispatches": kept,
+        "parts": 2 * parts,
+        "slots": slots,
+        "held": most_waves * of_unit + int(contiguous[shape.of_unit :].sum()) + 1,
+        "past": past,
+        "changes": 2 * dispatches if past else 0,
+        "splits": parts,
+        "undecided": kept * rules.ends_asked,
+        "answers": (rules.most_answers + of_one_event(rules)) * rules.keeps_answers,
+        "verdicts": (VERDICTS + rules.dispatches_a_round + 1) * rules.asks_pages,
+        "classes": max(classes_of(term) for term, _ in terms),
+        "spans": 0,
+        "entering": shape.modules * rules.entered,
+        "readers": len(terms) + 2,
+    }
+
+
+def _most_parts(run: Run) -> int:
+    """Return how many sub-groups there can be at the end of all splitting."""
+    columns = run.columns
+    return int(columns.waves[columns.independent].sum()) if splits(run.given) else 0
+
+
+def most_dispatches(run: Run) -> int:
+    """Return how often at most something is dispatched: each group, or its parts."""
+    return run.columns.arrival.size + _most_parts(run)
+
+
+def _memories(run: Run) -> np.ndarray:
+    """Return what the placement policies remember of each map at the start: int64[maps, most slots].
+
+    One that draws has a stream of its own for every map.
+    """
+    shape = run.shape
+    rows: list[np.ndarray] = []
+    for h, resource in enumerate(run.resources):
+        if shape.first_map[h] < 0:
+            continue
+        policy = run.given.slots.placement_of(resource)
+        copies = shape.modules * (shape.units if h < shape.of_unit else 1)
+        names = [f"placement/{resource.label}/{k}" for k in range(copies if policy.draws else 1)]
+        made = [policy.start_memory(resource.blocks, run.given.streams.integer(name)) for name in names]
+        rows += made if policy.draws else made * copies
+    return padded(rows)
+
+
+def _free_maps(shape: Shape, maps: int) -> np.ndarray:
+    free = np.zeros((maps, int(shape.words[shape.first_map >= 0].max(initial=1))), np.uint64)
+    for h in range(shape.blocks.size):
+        if shape.first_map[h] >= 0:
+            copies = shape.modules * (shape.units if h < shape.of_unit else 1)
+            first = shape.first_map[h]
+            free[first : first + copies, : shape.words[h]] = all_free(int(shape.blocks[h]))
+    return free
