@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.depth import long, thinned
-from workbench.dashboards._card_question import BOTH
+from workbench.dashboards._card_levers import BOTH
 from workbench.dashboards._dispatch import OPENING
 from workbench.dashboards._dispatch_levers import seven_levers
 from workbench.dashboards._dispatch_limits import blocks_allowed, waves_allowed

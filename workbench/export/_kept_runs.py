@@ -16,8 +16,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_sweep, said_by
 from workbench.export._cells import Place
 from workbench.export._comparison import Change
-from workbench.export._selection import plan_of_manifest
-from workbench.export.content import ROWS
+from workbench.export.content import ROWS, plan_of_manifest
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import settled
 
