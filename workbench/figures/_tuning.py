@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from workbench.figures._pareto import Cloud, Pareto, cloud_of, draw
 from workbench.figures.estimates import means_of, without_limits
 from workbench.figures.figure_files import Column
-from workbench.figures.pareto import Cloud, Pareto, cloud_of, draw
 from workbench.figures.registry import OfStudy, on_paper
 from workbench.metrics.measure import Measure
 from workbench.studies.tuning.results import INERT
