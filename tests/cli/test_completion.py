@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from workbench.cli._completion import completion_script
-from workbench.cli._quickstart import STARTS, command_of, quickstart
 from workbench.cli.commands import COMMANDS, FORMER, GROUPS, find, first_words, kinds, resolved
-from workbench.cli.main import _Parser, main
+from workbench.cli.main import STARTS, _Parser, command_of, main, quickstart
 
 HERE, ELSEWHERE = Path(__file__).parents[2], Path("/nowhere")
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.dashboards._difference_panels import difference_words
+from tests.depth import thinned
+from workbench.dashboards._differences import difference_words
 from workbench.dashboards._paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.figures.drain_difference import drain_difference_data

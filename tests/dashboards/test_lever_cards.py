@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.slow import thinned
-from workbench.dashboards._card_question import BOTH
+from tests.depth import long, thinned
+from workbench.dashboards._card_levers import BOTH
 from workbench.dashboards._dispatch import OPENING
 from workbench.dashboards._dispatch_levers import seven_levers
 from workbench.dashboards._dispatch_limits import blocks_allowed, waves_allowed

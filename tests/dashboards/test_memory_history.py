@@ -11,10 +11,18 @@ from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.advice.torch_memory.snapshot import CardHistory
 from workbench.dashboards._advice_panel import AdvicePanel, snapshot_of, trace_of
-from workbench.dashboards._memory_curves import Line, curves_scene, highest
 from workbench.dashboards._memory_history import MemoryHistoryPanel
 from workbench.dashboards._pool import SnapshotAnswer
-from workbench.dashboards._segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
+from workbench.dashboards._snapshot_pictures import (
+    AGE_KEY,
+    ROWS,
+    Line,
+    age_fills,
+    curves_scene,
+    highest,
+    map_scene,
+    places_of,
+)
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot

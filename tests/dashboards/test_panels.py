@@ -15,9 +15,8 @@ import workbench as wb
 from workbench.dashboards import _canvas as canvas
 from workbench.dashboards import _shared_memory as shared_memory
 from workbench.dashboards._canvas import sampled
-from workbench.dashboards._difference_panels import HistogramPanel, histogram_scene
+from workbench.dashboards._differences import HistogramPanel, histogram_scene, measures_table
 from workbench.dashboards._elements import number
-from workbench.dashboards._measures_table import measures_table
 from workbench.dashboards._shared_memory import TimePanels, time_scene
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.figures.drain_difference import drain_difference_data

@@ -12,10 +12,9 @@ import workbench as wb
 from tests.slow import thinned
 from workbench.dashboards import _elements as elements
 from workbench.dashboards import check_name
-from workbench.dashboards._opened_points import setting_of
-from workbench.dashboards._save_box import SaveBox, saved_as
 from workbench.dashboards._saved_sweep import read_saved
 from workbench.dashboards._sidebar import Sidebar
+from workbench.dashboards._sweep_points import SaveBox, saved_as, setting_of
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import InputError, StoreError
 from workbench.mechanisms.mechanism import mechanism

@@ -20,7 +20,7 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.estimates import Means
 from workbench.figures.run_curves import pages_percent
-from workbench.figures.served_by import served_percent
+from workbench.figures.translation import served_percent
 from workbench.machine import TranslationMachine
 from workbench.mechanisms.mechanism import mechanism
 from workbench.records.translation import OVER_TIME, SERVED_BY, events

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.figures.stand_ins import runs
 from workbench.errors import InputError
 from workbench.figures import figure
+from workbench.figures._pareto import Pareto, cloud_of, on_front
 from workbench.figures.estimates import without_limits
-from workbench.figures.pareto import Pareto, cloud_of, on_front
 from workbench.metrics.shared_memory import MEASURES
 
 PARETO = figure("pareto")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.figures import draw_study, study_figures
-from workbench.figures._study_front import study_front_data
+from workbench.figures._tuning import study_front_data
 from workbench.tuning import tune
 
 STUDY = {

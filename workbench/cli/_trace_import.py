@@ -1,16 +1,19 @@
-"""`workbench trace import`: what a real trace or topology holds, and a trace as workload columns."""
+"""`workbench trace import`: what a real trace or topology holds, and a trace as workload columns.
+
+With the option `--importer` of all commands that read traces: an importer in a file of the user's.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.cli._importer_option import add_importer, enter_importer
 from workbench.cli._output import say_json, say_lines
 from workbench.cli._run_arguments import levers_of
 from workbench.cli.commands import DONE
-from workbench.errors import InputError
+from workbench.errors import InputError, wrong_value
 
 _WORKLOAD_KINDS = {
     "shared_memory": "workgroups",
@@ -36,6 +39,39 @@ def _arguments_of_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fetch", metavar="NAME", help="get a public trace from its repository first")
     parser.add_argument("--list", action="store_true", help="list the public traces and whether they are here")
     add_importer(parser)
+
+
+def add_importer(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--importer", metavar="FILE.py:CLASS", help="an importer of yours, which is to read the traces")
+
+
+def enter_importer(named: str | None, traces: Sequence[str]) -> None:
+    """Enter an importer from a file of the user's, after which it reads files as any other; refuse what another reads.
+
+    Raises
+    ------
+    InputError
+        There is no such file or importer, or a trace is not read by it.
+    """
+    if named is None:
+        return
+    from workbench.parts import from_file, is_in_file
+    from workbench.workloads.catalogue import trace_file
+    from workbench.workloads.importers import Importer, importer_of
+
+    def is_importer(value: object) -> bool:
+        return isinstance(value, type) and issubclass(value, Importer) and value is not Importer
+
+    if not is_in_file(named):
+        raise wrong_value("", "--importer", "must be FILE.py:CLASS", named)
+    importer: type[Importer] = from_file(named, Path(), "--importer", "importer", is_importer)
+    for trace in traces:
+        reader = importer_of(trace_file(trace))
+        if not isinstance(reader, importer):
+            raise InputError(
+                f"--importer: {trace} is read by {reader.format}; {named} must recognise it, and have a format that "
+                f"comes before {reader.format} in the alphabet. Got {importer.format}."
+            )
 
 
 def _run_import(args: argparse.Namespace) -> int:

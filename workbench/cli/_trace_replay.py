@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from workbench.cli._importer_option import add_importer, enter_importer
 from workbench.cli._output import say_json, say_lines, say_table
 from workbench.cli._run_arguments import levers_of
+from workbench.cli._trace_import import add_importer, enter_importer
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar

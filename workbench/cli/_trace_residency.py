@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._importer_option import add_importer, enter_importer
 from workbench.cli._output import say_json, say_notes, say_table
+from workbench.cli._trace_import import add_importer, enter_importer
 from workbench.cli.commands import DONE
 from workbench.errors import InputError
 

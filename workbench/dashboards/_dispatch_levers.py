@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from workbench.dashboards._card_question import BOTH, CardLever, Change, State
-from workbench.dashboards._cures import nearest_of
+from workbench.dashboards._card_levers import BOTH, CardLever, Change, State, nearest_of
 from workbench.dashboards._dispatch_limits import (
     blocks_allowed,
     groups_allowed,

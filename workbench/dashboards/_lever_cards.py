@@ -13,9 +13,18 @@ from functools import partial
 import ipywidgets as widgets
 
 from workbench.dashboards._background import Later
-from workbench.dashboards._card_question import CardLever, State
+from workbench.dashboards._card_levers import (
+    CardLever,
+    Check,
+    Cure,
+    State,
+    concerned,
+    cures_of,
+    mending,
+    nearest_of,
+    shortly,
+)
 from workbench.dashboards._controls import Control, LengthsControl, NumberControl, NumbersControl
-from workbench.dashboards._cures import Check, Cure, concerned, cures_of, mending, nearest_of, shortly
 from workbench.dashboards._elements import alert, escaped
 from workbench.dashboards._settings import Setting
 from workbench.dashboards._sidebar import Sidebar

@@ -13,8 +13,7 @@ from workbench.advice.torch_memory.trial import DEFAULTS, grid
 from workbench.dashboards._advice_panel import reading_of
 from workbench.dashboards._background import InThread
 from workbench.dashboards._elements import alert, escaped, narrow_button, small_print
-from workbench.dashboards._memory_curves import Line, MemoryCurvesPanel
-from workbench.dashboards._segment_map import SegmentMapPanel, map_scene
+from workbench.dashboards._snapshot_pictures import Line, MemoryCurvesPanel, SegmentMapPanel, map_scene
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
 from workbench.units import bytes_said

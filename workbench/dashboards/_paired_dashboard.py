@@ -18,21 +18,19 @@ from ipywidgets import Widget
 
 from workbench.dashboards._background import Later
 from workbench.dashboards._catalogue_watch import CatalogueWatch
-from workbench.dashboards._difference_panels import HistogramPanel
+from workbench.dashboards._differences import HistogramPanel, measures_table
 from workbench.dashboards._elements import alert, button, escaped, small_print
 from workbench.dashboards._lever_cards import LeverCards
-from workbench.dashboards._measures_table import measures_table
 from workbench.dashboards._offers import Offers
-from workbench.dashboards._opened_points import OpenedPoints, setting_of
 from workbench.dashboards._opening import Opening, with_further_slots
 from workbench.dashboards._page import Address, Heartbeat, Toolbar
-from workbench.dashboards._save_box import SaveBox
 from workbench.dashboards._saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards._settings import History, Setting, as_link, differences, from_link
 from workbench.dashboards._several_policies import SeveralPolicies
 from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards._static_view import is_unwatched, static_view
 from workbench.dashboards._study_view import StudyView
+from workbench.dashboards._sweep_points import OpenedPoints, SaveBox, setting_of
 from workbench.dashboards._why_panel import WhyPanel
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.kit.engine import Setup

@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards._background import Later
-from workbench.dashboards._difference_panels import MultiplesPanel
+from workbench.dashboards._differences import MultiplesPanel
 from workbench.dashboards._elements import alert, button, small_print
 from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns

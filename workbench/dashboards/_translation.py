@@ -9,7 +9,7 @@ from workbench.dashboards._opening import NothingToChoose, Opening
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.engines.translation import Translation
 from workbench.figures.run_curves import load_between, pages_percent
-from workbench.figures.served_by import served_percent
+from workbench.figures.translation import served_percent
 from workbench.machine import TranslationMachine
 from workbench.metrics.translation import latency_quantile
 from workbench.records.translation import SERVED_BY, TranslationRecord

@@ -55,7 +55,7 @@ def prose(text: str, module: str = "") -> str:
 def spec_of(module: str) -> int | None:
     """Return the specification that a module of policies or engines belongs to.
 
-    >>> spec_of("workbench.policies.dispatch.choice.packing"), spec_of("workbench.figures.pareto")
+    >>> spec_of("workbench.policies.dispatch.choice.packing"), spec_of("workbench.figures.registry")
     (3, None)
     """
     words = module.split(".")

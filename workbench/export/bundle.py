@@ -11,9 +11,8 @@ from workbench.experiments.provenance import provenance
 from workbench.experiments.results_folder import PROVENANCE, write_json
 from workbench.experiments.run_set import RunSet
 from workbench.export._inputs import check_unedited, write_sweep
-from workbench.export._selection import Selection, selected, selection
 from workbench.export._whole_folder import OWNED, written_whole
-from workbench.export.content import MAIN, Content, content, in_order
+from workbench.export.content import MAIN, Content, Selection, content, in_order, selected, selection
 from workbench.export.drawings import drawings, write_figures
 from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
 from workbench.export.venues import Columns, style

@@ -36,8 +36,8 @@ _ORDER = (
     *("saving_by_policy", "drain_difference", "reading_over_bound"),
     *("scenario_discovery", "sensitivities", "interactions", "factorial_effects"),
     *("dispatch_timeline", "temperature_over_time", "where_time_goes"),
-    *("served_by", "latency_distribution", "core_affinity", "trends", "speed_up", "waits_by_priority"),
-    *("study_front", "hypervolume_history", "lever_importances", "malloc_on_card", "recorded_against_replayed"),
+    *("translation", "trends", "speed_up", "waits_by_priority"),
+    *("tuning", "malloc_on_card", "recorded_against_replayed"),
 )
 """Modules in the order in which their figures are listed; those that are not named here come last."""
 

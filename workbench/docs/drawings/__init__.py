@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.docs import ROOT
-from workbench.docs.drawings._decisions import decisions
-from workbench.docs.drawings._dispatch import module_choice, priorities, rotated_split, units, windows
+from workbench.docs.drawings._dispatch import decisions, module_choice, priorities, rotated_split, units, windows
 from workbench.docs.drawings._free_maps import grouped_run, probe, run_lengths
 from workbench.docs.drawings._malloc import as_written, corrected, one_lock, serve
 from workbench.docs.drawings._placement import drain, first_fit, nearest_boundary, placement_steps

@@ -1,16 +1,82 @@
-"""Cures of a refused setting: each turns one lever, and is tried before it is offered."""
+"""Levers as their cards need them, and the cures that they offer for a refused setting.
+
+A cure turns one lever, to the nearest value that goes with the others or to the one that the refusal names; each is
+tried before it is offered.
+"""
 
 from __future__ import annotations
 
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
-from workbench.dashboards._card_question import CardLever, Change
 from workbench.dashboards._settings import Setting, put
 from workbench.errors import WorkbenchError
+from workbench.levers import Lever
+
+BOTH = "both sides"
+Change = Mapping[str, Any]
+"""What is turned: plain values by the paths of their controls."""
+
+
+class State(NamedTuple):
+    """What a side has of a lever."""
+
+    value: Any
+    """The value, or the one that it would begin with; None where the lever is not to be had."""
+    on: bool
+    """Whether the lever counts."""
+    words: str
+
+
+class CardLever(ABC):
+    """A lever of a page as its card needs it; a setting is what `Sidebar.setting` returns."""
+
+    letter: str
+    """As the specification writes it."""
+    title: str
+    names: Sequence[str]
+    """The last words of the paths that refusals call it by."""
+    refused_by: str
+    """What its refusals look like, as a regular expression."""
+    lever: Lever
+    sides: ClassVar[Sequence[str]]
+
+    @abstractmethod
+    def state(self, setting: Setting, side: str) -> State:
+        """Return what a side has."""
+
+    @abstractmethod
+    def change(self, setting: Setting, side: str, value: Any) -> Change:
+        """Return what is turned where this lever is moved, the policy that it belongs to included."""
+
+    def turned_off(self, setting: Setting, side: str) -> Change:
+        """Return what is turned so that the lever counts no more."""
+        return {}
+
+    def can_turn_off(self, setting: Setting, side: str) -> bool:
+        """Return whether the lever counts on a side by a policy of the side's own."""
+        return False
+
+    def offers(self, setting: Setting, side: str) -> Sequence[float]:
+        """Return where a slider stops, given the other levers; nothing = anywhere."""
+        return ()
+
+    def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
+        """Return what may stand in place of a value that is none of the lever's, of which the nearest that is one."""
+        return (nearest,)
+
+    def drawing(self, setting: Setting) -> str:
+        """Return what the lever does in a setting, as SVG."""
+        return ""
+
+    def cures(self, setting: Setting, sentence: str) -> Iterable[tuple[Any, Change]]:
+        """Return values of this lever that may mend a refusal, and what is turned for each; the nearest first."""
+        return ()
+
 
 MOST_CURES = 3
 _ROOTS = {"policy": "baseline"}

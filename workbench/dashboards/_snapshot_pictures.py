@@ -1,4 +1,8 @@
-"""The map of a card's segments at a moment: each block by size, colored by age or by state, what is free pale."""
+"""Pictures of what a snapshot recorded: bytes over its events, and the map of a card's segments at a moment.
+
+Recorded bytes are full lines, replayed ones a dashed one. The map shows each block by size, colored by age or by state,
+what is free pale.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,68 @@ import numpy as np
 import traitlets
 
 from workbench.advice.torch_memory.lives import Lives, Moment
-from workbench.dashboards._canvas import CanvasWidget, column, script
+from workbench.dashboards._canvas import CanvasWidget, PickingWidget, column, script
+
+POINTS = 1500
+"""Points of a line at most: of each stretch of events the highest."""
+_GIB, _MIB = 1 << 30, 1 << 20
+
+
+class Line(NamedTuple):
+    """One curve."""
+
+    name: str
+    bytes: np.ndarray
+    """int64[events + 1], after each number of events."""
+    colour: str
+    dash: tuple[int, ...] = ()
+
+
+class MemoryCurvesPanel(PickingWidget):
+    """Lines, and the moment that is looked at; a click on the picture chooses another."""
+
+    _esm = script("memory_curves.js")
+    at = traitlets.Int(0).tag(sync=True)
+    """After how many events the moment is."""
+
+    def show(self, lines: list[Line]) -> None:
+        """Show lines over the same events."""
+        self.put(curves_scene(lines))
+
+
+def curves_scene(lines: list[Line]) -> dict[str, Any]:
+    """Return what the browser draws."""
+    events = max((len(line.bytes) - 1 for line in lines), default=0)
+    peak = max((int(line.bytes.max()) for line in lines), default=0)
+    unit, word = (_GIB, "GiB") if peak >= _GIB else (_MIB, "MiB")
+    return {
+        "curves": [
+            {
+                "name": line.name,
+                "value": column(highest(line.bytes) / unit),
+                "colour": line.colour,
+                "dash": list(line.dash),
+            }
+            for line in (lines if events else [])
+        ],
+        "events": events,
+        "unit": word,
+        "most": 1.08 * max(peak / unit, 1e-3),
+    }
+
+
+def highest(values: np.ndarray, points: int = POINTS) -> np.ndarray:
+    """Return values, of very many the highest of each stretch; the first and the last stay.
+
+    >>> highest(np.array([1, 9, 2, 4, 3]), 3).tolist()
+    [1, 9, 3]
+    """
+    if len(values) <= points:
+        return values
+    inside = np.linspace(1, len(values) - 1, points - 1).astype(int)[:-1]
+    peaks = np.maximum.reduceat(values[:-1], inside)
+    return np.concatenate([values[:1], peaks, values[-1:]])
+
 
 Colour = Literal["age", "state"]
 ROWS = 24
@@ -20,6 +85,7 @@ SCATTERED = 4
 """Memory that lay at so many times the places that it needed at most is drawn moment by moment, without gaps."""
 AGES = (10, 100, 1_000, 10_000)
 """Events at which another colour begins."""
+
 AGE_KEY = (
     ("< 10", "#e0cf2e"),
     ("< 100", "#7ad151"),
@@ -29,6 +95,7 @@ AGE_KEY = (
     ("before the history", "#440154"),
 )
 """Light is young and dark is old, in steps that are told apart without their hue (viridis)."""
+
 STATE_KEY = (("in use", "#0072b2"), ("freed, awaits other streams", "#e69f00"))
 
 
