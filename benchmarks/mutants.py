@@ -1,9 +1,9 @@
-"""Whether the gate sees faults of engines and measures: they are planted one at a time, drawn from a seed.
+"""Whether fast tests detect faults of engines and measures: they are planted one at a time, drawn from a seed.
 
 Run as `python -m benchmarks.mutants --count 60 --seed 36`. Each fault changes one comparison, operator or whole number
 in the body of a function of `workbench/engines` or `workbench/metrics`. Everything is imported once, interpreted, as
 what is compiled is the same text; then each fault is planted in memory in a process forked from that, which runs the
-tests of the gate that are the source's own, its golden records first, until one fails. What lives is equivalent, or
+fast tests that are the source's own, its golden records first, until one fails. What lives is equivalent, or
 unguarded.
 
 `--long` runs the slow tests too where a fault lives: in a copy of the tree and a fresh process, so that what a function

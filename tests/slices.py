@@ -138,4 +138,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(describe(read(sys.argv[1])) + "\n")
+    try:
+        sys.stdout.write(describe(read(sys.argv[1])) + "\n")
+    except ValueError as error:
+        sys.exit(str(error))

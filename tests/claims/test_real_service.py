@@ -1,4 +1,4 @@
-"""H5.9b and H5.11b: what is said of what was measured, kept and left out; the service itself is in the long tests."""
+"""H5.9b and H5.11b: what is said of what was measured, kept and left out; slow tests run the service itself."""
 
 import json
 

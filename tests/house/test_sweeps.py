@@ -24,7 +24,7 @@ STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
 
 
 NODE = re.compile(r"^engine:\s*node\b", re.MULTILINE)
-"""A node takes minutes to compile: its sweeps run in `make test-long`, and its tests interpreted."""
+"""Sweeps of the node are slow, because it takes a minute to compile."""
 TRACE = re.compile(r"^workload:\s*\{?\s*trace:", re.MULTILINE)
 
 

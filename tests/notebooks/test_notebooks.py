@@ -89,7 +89,7 @@ def is_there(word: str) -> bool:
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_cell_is_python_and_every_name_of_the_package_is_there(name):
-    """What breaks a notebook most often: `make test-long` runs all of them, `make test` the first and the last."""
+    """What breaks a notebook most often: the tests that run a notebook are slow."""
     words = set().union(*map(words_of_the_package, code_of(read(name))))
     assert len(words) > 1
     assert [word for word in sorted(words) if not is_there(word)] == []

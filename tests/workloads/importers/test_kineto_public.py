@@ -26,7 +26,7 @@ COLUMNS = (
     "correlation",
 )
 LARGE = "kineto/tracelens_mi300x_xdit_sd35.json.gz"
-"""Left to `make test-long`: read plainly, its 239,093 events take some seconds."""
+"""Slow: read plainly, its 239,093 events take some seconds."""
 EACH = [pytest.param(file, marks=[pytest.mark.slow] * (file == LARGE)) for file in files("kineto")]
 
 
