@@ -27,7 +27,7 @@ from workbench.cli.run_arguments import (
 from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.designs import draw
 from workbench.experiments.plan import Plan
-from workbench.experiments.results_folder import TABLE, has_store
+from workbench.experiments.results_folder import TABLE, has_store, refuse_former
 from workbench.experiments.runner import LIMIT_SECONDS, check_limit, check_pool
 
 if TYPE_CHECKING:
@@ -220,6 +220,7 @@ def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
     from workbench.experiments.store import Store
     from workbench.mechanisms.measured_by import lacking
 
+    refuse_former(folder)
     if not has_store(folder):
         return 0, ""
     with closing(Store(folder, read_only=True)) as store:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
 from workbench.errors import StoreError
-from workbench.experiments.results_folder import has_store, is_held
+from workbench.experiments.results_folder import has_store, is_held, refuse_former
 from workbench.experiments.store import Store
 from workbench.process import working_clock
 from workbench.runs.row import Kept, Row
@@ -393,6 +393,7 @@ def status(folder: str | Path) -> Status:
     (2, 2, 0)
     """
     folder = Path(folder)
+    refuse_former(folder)
     if not has_store(folder):
         raise StoreError(f"{folder} is not a results folder: it holds no rows.")
     with closing(Store(folder, read_only=True)) as store:

@@ -23,7 +23,7 @@ from workbench.errors import StoreError
 ROWS, SUFFIX = "rows", ".rows"
 """The folder of row files in a results folder, and how their names end."""
 FORMER = "store.sqlite"
-"""What held the rows of a results folder until version 0.4."""
+"""The file that held the rows of a results folder until version 0.4."""
 LOCK, SWEEP, PROVENANCE, TABLE = "driver.lock", "sweep.yaml", "provenance.json", "results.parquet"
 TABLE_AS_CSV = "results.csv"
 FILES = (SWEEP, PROVENANCE, TABLE, TABLE_AS_CSV)
@@ -47,9 +47,11 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
     Raises
     ------
     StoreError
-        Another driver holds it (the message says which), its lock is a link to another file, or it cannot be made; or
-        it is an exported bundle, or has a file of such a name that runs have not left there: they would replace it.
+        Version 0.4 wrote it; another driver holds it (the message says which), its lock is a link to another file, or
+        it cannot be made; or it is an exported bundle, or has a file of such a name that runs have not left there: they
+        would replace it.
     """
+    refuse_former(folder)
     if (folder / MANIFEST).is_file() and not has_store(folder):
         raise StoreError(f"{folder} is an exported bundle, and runs would replace its files; name another folder.")
     try:
@@ -74,8 +76,23 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
 
 
 def has_store(folder: Path) -> bool:
-    """Return whether a folder holds rows, of this version or of a former one."""
-    return (folder / FORMER).is_file() or any((folder / ROWS).glob(f"*{SUFFIX}"))
+    """Return True if a folder holds row files."""
+    return any((folder / ROWS).glob(f"*{SUFFIX}"))
+
+
+def refuse_former(folder: Path) -> None:
+    """Refuse a folder whose rows are in the file of version 0.4 alone.
+
+    Raises
+    ------
+    StoreError
+        The sentence says how version 0.5 converts it.
+    """
+    if (folder / FORMER).is_file() and not has_store(folder):
+        raise StoreError(
+            f"{folder} was written by version 0.4: it holds {FORMER} and no row files. "
+            f"Convert it once with version 0.5: workbench run {folder / SWEEP} --out {folder}"
+        )
 
 
 def write_own(path: Path, content: str | bytes) -> None:

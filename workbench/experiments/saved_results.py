@@ -8,7 +8,7 @@ import platform
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -23,15 +23,13 @@ from workbench.experiments.results_folder import (
     as_json,
     has_store,
     held,
+    refuse_former,
     write_own,
 )
+from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep, with_files
 from workbench.levers import Spec
-
-if TYPE_CHECKING:
-    pass
-from workbench.experiments.run_set import RunSet, gather
 
 
 def open_folder(folder: Path) -> RunSet:
@@ -40,8 +38,9 @@ def open_folder(folder: Path) -> RunSet:
     Raises
     ------
     StoreError
-        It is no results folder, its store is damaged, or its rows are of another sweep.
+        It is no results folder, version 0.4 wrote it, its store is damaged, or its rows are of another sweep.
     """
+    refuse_former(folder)
     if not has_store(folder) or not (folder / SWEEP).is_file():
         raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_rooms(folder)}")
     plan = make_plan(read_sweep(folder / SWEEP))

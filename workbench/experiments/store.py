@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.experiments.former_store import FORMAT, put_aside, read_former
-from workbench.experiments.results_folder import FORMER, ROWS, SUFFIX, FileGuard
+from workbench.experiments.results_folder import ROWS, SUFFIX, FileGuard, refuse_former
 from workbench.experiments.verdicts import Verdict
 from workbench.mechanisms.measured_by import MeasuredBy, lacking
 from workbench.runs.row import Kept, Row, better, kept, origin_id
 
+FORMAT = 3
+"""The format of row files; 3 brought origins."""
 LOOK_SECONDS = 1.0
 """How often a driver that keeps rows looks whether they are still at their path."""
 
@@ -44,7 +45,7 @@ class Store:
         Parameters
         ----------
         folder : Path, optional
-            The results folder. What it holds of a store of version 0.4 is written to row files, once.
+            The results folder.
         name : str
             The sweep that it belongs to.
         read_only : bool
@@ -53,7 +54,7 @@ class Store:
         Raises
         ------
         StoreError
-            It belongs to another sweep, was written by a newer version, or cannot be used.
+            It belongs to another sweep, was written by version 0.4 or a newer version, or cannot be used.
         """
         self.folder = folder
         self.failed_again: dict[str, Row] = {}
@@ -64,6 +65,8 @@ class Store:
         """Text -> id of each origin that this driver has kept."""
         self._looked = time.monotonic()
         self._vanished: StoreError | None = None
+        if folder is not None:
+            refuse_former(folder)
         with self._in_one_sentence():
             self._rows = RowFiles(folder and folder / ROWS, read_only)
             damaged = self._rows.damaged.items()
@@ -73,30 +76,8 @@ class Store:
                 raise StoreError(
                     f"{self._rows.path} was written by a newer version (format {version}; this one reads {FORMAT})."
                 )
-            if folder is not None and (folder / FORMER).is_file():
-                self._take_over(folder / FORMER, name, read_only)
             if not read_only:
                 self._claim(name)
-
-    def _take_over(self, path: Path, name: str, read_only: bool) -> None:
-        """Add the rows of a store of version 0.4; a driver writes them to its file and puts that store aside."""
-        rows, points, meta, origins, damaged = read_former(path)
-        if read_only:
-            if damaged:
-                raise StoreError(
-                    f"{path} is damaged; running the sweep into this folder again keeps every row that is intact."
-                )
-            self._rows.learn(rows, origins, points, meta)
-            return
-        _refuse_another(path, meta, name)
-        self._rows.add(rows, origins, points.items(), meta)
-        self._rows.sync()
-        aside = put_aside(path, damaged)
-        if damaged:
-            self.notes.append(
-                f"{path} was damaged: the rows of it that can be read ({len(rows)}) were kept, and the file is now "
-                f"{aside.name}; `.recover` of SQLite's own shell may read more."
-            )
 
     def _claim(self, name: str) -> None:
         """Make the store this sweep's."""
@@ -372,15 +353,6 @@ class RowFiles:
             ]
         )
 
-    def learn(
-        self, rows: Iterable[Kept], origins: Mapping[str, str], points: Mapping[str, str], meta: Mapping[str, str]
-    ) -> None:
-        """Add rows and what belongs to them without writing anything."""
-        for kind, texts in (("meta", meta), ("point", points), ("origin", origins)):
-            self._named[kind].update(texts)
-        for row in rows:
-            self._learn(_text(["row", row.id, row[1:]]))
-
     def in_place(self) -> bool:
         """Return whether every file is there, and the one that is written to is the one at its path."""
         own = self._anchor is None or self._anchor.holds()
@@ -428,11 +400,6 @@ class RowFiles:
         finally:
             new.close()
         return path
-
-    def sync(self) -> None:
-        """Put everything on the disk."""
-        if self._file is not None:
-            os.fsync(self._file)
 
     def close(self) -> None:
         """Put everything on the disk, and let go of the file."""

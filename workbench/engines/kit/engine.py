@@ -31,7 +31,6 @@ from workbench.errors import InputError, wrong_value
 from workbench.identity import FORMAT, PYTHON, current
 from workbench.levers import Spec, identity_of
 from workbench.machine import Described
-from workbench.parts.registry import old_word
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
 
@@ -65,10 +64,6 @@ class Setup(NamedTuple):
             "policies": {slot: identity_of(policy) for slot, policy in sorted(self.policies.items())},
             "options": identity_of(self.options),
         }
-
-
-RENAMED = {"wants": "workload_kind", "asks": "question_of", "admit": "validate"}
-"""What 0.4 called parts of an engine, with today's words."""
 
 
 class Engine(Protocol):
@@ -232,9 +227,6 @@ class Simulator(Generic[Record]):
     """The names of what stops a run."""
     slots: ClassVar[Mapping[str, str]]
     """The default of each slot, as declared."""
-    wants = old_word("wants", "workload_kind")
-    asks = old_word("asks", "question_of")
-    admit = old_word("admit", "validate")
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
