@@ -16,6 +16,9 @@ from workbench.experiments.results_folder import SWEEP
 from workbench.strict_yaml import read_mapping
 
 FRONT = "front"
+VARY = "vary"
+PARTS = ("machine", "policy", "options")
+"""The keys of a sweep below which a study tunes."""
 
 
 def with_fronts(config: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
@@ -115,15 +118,12 @@ def _varies_over_a_front(node: Any) -> bool:
     return isinstance(node, Mapping) and isinstance(node.get(VARY), Mapping) and FRONT in node[VARY]
 
 
-VARY = "vary"
 STUDY, TRIALS = "study.yaml", "trials.csv"
 """What a study keeps of itself, by which its folder is known, and the table of its trials, once it is done."""
 STEPPED = "front"
 """What a study zips the levers of its front by."""
 ZIP = "front of "
 """What a sweep zips them by, followed by the folder."""
-PARTS = ("machine", "policy", "options")
-"""The keys of a sweep below which a study tunes."""
 
 
 class SavedFront(NamedTuple):

@@ -34,6 +34,8 @@ from workbench.strict_yaml import parse_value, read_mapping
 BATCH_KEYS = ("notebooks", "parameters", "sweep")
 LONGEST_VALUE, LONGEST_NAME = 40, 180
 """Letters of a value in the name of an output, and bytes of the name; what is longer is cut and ends with a digest."""
+PARAMETERS = "parameters"
+"""The tag of the cell that holds the defaults; papermill's convention."""
 
 
 class Notebook(NamedTuple):
@@ -330,10 +332,6 @@ def _shortest_name(path: str, paths: Sequence[str]) -> str:
 
 def _words(path: str) -> list[str]:
     return [part.replace("[", "_").replace("]", "") for part in path.split(".")]
-
-
-PARAMETERS = "parameters"
-"""The tag of the cell that holds the defaults; papermill's convention."""
 
 
 def read_notebook(path: Path) -> Notebook:
