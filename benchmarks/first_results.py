@@ -43,9 +43,9 @@ def _new_policy() -> float:
                 0, least=0, most=64, unit="segments", description="how many segments at the top stay free"
             )
 
-            def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-                for start in range(segments - length - int(params[0]), -1, -1):
-                    if is_free(free, start, length):
+            def answer(see: Any) -> int:
+                for start in range(see.segments - see.length - int(see.levers[0]), -1, -1):
+                    if is_free(see.free, start, see.length):
                         return start
                 return -1
 

@@ -57,8 +57,8 @@ def _own_policy() -> type[Placement]:
     class Mine(Placement):
         shift: int = lever(0, least=0, most=64, description="how far up to begin")
 
-        def answer(free, segments, length, params, memory):  # type: ignore[no-untyped-def]
-            return first_start(free, length, AIM)
+        def answer(see):  # type: ignore[no-untyped-def]
+            return first_start(see.free, see.length, AIM)
 
     Mine.__module__ = "__main__"
     return Mine

@@ -32,3 +32,13 @@ def test_an_import_that_fails_is_named():
     assert len(STATEMENTS) > 60
     assert "no_such_word" in problem("from workbench import no_such_word")
     assert "no_such_module" in problem("import workbench.no_such_module")
+
+
+def test_a_word_with_another_name_warns_of_it():
+    with pytest.warns(DeprecationWarning, match=r"^workbench\.docs\.drawings: shown is drawing since 0\.6;") as caught:
+        from workbench.docs.drawings import shown
+    from workbench.docs.drawings import drawing
+
+    assert shown is drawing and {one.filename for one in caught} == {__file__}
+    with pytest.raises(ImportError, match="shon"):
+        from workbench.docs.drawings import shon  # noqa: F401

@@ -422,7 +422,7 @@ def test_no_two_policies_that_differ_by_their_init_are_one_point():
             super().__init__()
             vars(self)["shift"] = shift
 
-        def answer(free, segments, length, params, memory):
+        def answer(see):
             return -1
 
     sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 1}

@@ -1,4 +1,4 @@
-"""Modules under the names of version 0.5: an import of one gives the words from where they are now, and warns.
+"""Modules and words under the names of version 0.5: an import gives what has the name now, and warns.
 
 The former names go with 0.7.
 """
@@ -94,6 +94,9 @@ _MOVED: dict[str, tuple[str, ...]] = {
 }
 """Each module of 0.5 that moved, below `workbench`, and the modules that hold its words now."""
 
+_RENAMED = {"docs.drawings": {"shown": "drawing"}}
+"""Words of 0.5 that have another name in the same module, by the module below `workbench`."""
+
 _PACKAGE = "workbench."
 _STUDIES = "studies."
 """Other modules of this package are in `workbench.explain` under their last name."""
@@ -118,6 +121,22 @@ def now(name: str) -> tuple[str, ...] | None:
     if len(_MOVED.get(package, ())) == 1:
         return (f"{_MOVED[package][0]}.{rest}",)
     return (f"workbench.explain.{former.removeprefix(_STUDIES)}",) if former.startswith(_STUDIES) else None
+
+
+def renamed(module: str, word: str) -> Any:
+    """Return what a word of 0.5 names in a module, with a warning; a module's `__getattr__` calls it.
+
+    Raises
+    ------
+    AttributeError
+        The module has no such word.
+    """
+    today = _RENAMED.get(module.removeprefix(_PACKAGE), {}).get(word)
+    if today is None:
+        raise AttributeError(f"module {module!r} has no attribute {word!r}")
+    message = f"{module}: {word} is {today} since 0.6; the former name goes with 0.7"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return getattr(sys.modules[module], today)
 
 
 class _FormerModule(ModuleType):

@@ -218,7 +218,7 @@ def test_run_takes_other_workers(sweep, capsys):
 def test_a_failed_run_is_status_1(sweep, capsys):
     Path("occupied.py").write_text(
         "from workbench.policies.placement import Placement\n\n\n"
-        "class Occupied(Placement):\n    def answer(free, segments, length, params, memory):\n        return 0\n"
+        "class Occupied(Placement):\n    def answer(see):\n        return 0\n"
     )
     assert main(["run", sweep, "--out", "out", "--set", "policy.placement=occupied.py:Occupied"]) == 1
     assert "failed: seed 0" in capsys.readouterr().out

@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from workbench.cli.completion import completion_script
+from workbench.cli.quickstart import STARTS, command_of, quickstart
 
-from workbench.cli._completion import completion_script
-from workbench.cli.commands import COMMANDS, FORMER, GROUPS, find, first_words, kinds, resolved
-from workbench.cli.main import STARTS, _Parser, command_of, main, quickstart
+from workbench.cli.commands import GROUPS, first_words, kinds, resolved
+from workbench.cli.main import _Parser, main
 
 HERE, ELSEWHERE = Path(__file__).parents[2], Path("/nowhere")
 
@@ -78,22 +79,6 @@ def test_there_are_at_most_twenty_commands_and_help_fits_80_columns(capsys):
         listed = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
         assert listed == (kinds(words[0]) if words[1:] else first_words())
         assert max(map(len, lines[:-1])) <= 80
-
-
-@pytest.mark.parametrize("former", FORMER)
-def test_a_former_name_runs_what_it_is_now_and_says_so(former, capsys):
-    name = FORMER[former]
-    assert name in COMMANDS
-    command, rest = resolved([former, "x"])
-    assert (command, rest) == (find(name), ["x"])
-    hint = f"workbench: `workbench {former}` is `workbench {name}` since 0.5; the old name goes with 0.6.\n"
-    assert capsys.readouterr() == ("", hint)
-
-
-def test_only_the_former_name_of_a_command_is_told(capsys):
-    for name in COMMANDS:
-        assert resolved([*name.split(), "x"]) == (find(name), ["x"])
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

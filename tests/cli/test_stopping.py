@@ -35,8 +35,8 @@ class Sleepy(Placement):
                 raise
         return super().parameters()
 
-    def answer(free, segments, length, params, memory):
-        return -1 if length > segments else 0
+    def answer(see):
+        return -1 if see.length > see.segments else 0
 """
 """Every run of it fails after a while: its answer grants what is taken."""
 

@@ -23,7 +23,7 @@ class OwnPolicies:
     def __call__(self, name: str, body: str, **levers: Any) -> type[Placement]:
         """A class with an answer of one line."""
         space: dict[str, Any] = {"__name__": "__main__"}
-        exec(f"def answer(free, segments, length, params, memory):\n    {body}", space)
+        exec(f"def answer(see):\n    {body}", space)
         annotations = dict.fromkeys(levers, int)
         members = {"answer": space["answer"], "__annotations__": annotations, "__module__": "__main__", **levers}
         made: type[Placement] = type(name, (Placement,), members)

@@ -11,7 +11,7 @@ from workbench.workloads.synthetic.laws import Law
 
 REAL_CELL = """
 class RealCell(wb.policies.Placement):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return -1
 """
 

@@ -261,8 +261,7 @@ def test_a_choice_of_a_cell_appears_when_the_cell_was_run(shown):
     from workbench.policies.dispatch.choice import Choice
 
     space = {"__name__": "__main__"}
-    names = "cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory"
-    exec(f"def answer({names}):\n    for k in range(count):\n        scores[k] = k", space)
+    exec("def answer(see):\n    for k in range(see.count):\n        see.scores[k] = k", space)
     made = type("HighestModule", (Choice,), {"answer": space["answer"], "__module__": "__main__"})
     try:
         shown._watch._after_cell()

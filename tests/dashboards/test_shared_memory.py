@@ -102,8 +102,8 @@ def test_a_measure_that_is_not_defined_is_said_where_it_would_be(shown):
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ("return segments", "which is not the start of a free range"),
-        ("return 1 // (length - length)", "raised ZeroDivisionError"),
+        ("return see.segments", "which is not the start of a free range"),
+        ("return 1 // (see.length - see.length)", "raised ZeroDivisionError"),
         ("return -1", "refuses for ever: nothing is left that could be released; at workgroup 0"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_policy_that_breaks_its_contract_is_named(shown, own_policy, body, sen
 
 
 def test_a_run_that_fails_at_another_seed_than_the_drawn_one_is_said_too(shown, own_policy, monkeypatch):
-    own_policy("BadHand", "return segments")
+    own_policy("BadHand", "return see.segments")
     shown.sidebar.refresh()
     fine = PairedRuns(shown.sidebar.config()).records(0)
     monkeypatch.setattr(PairedRuns, "records", lambda runs, seed: fine)
@@ -268,7 +268,7 @@ def test_the_first_picture_is_left_to_the_kernel_so_that_the_page_comes_first():
 def test_a_policy_of_a_cell_appears_when_the_cell_was_run(shown, own_policy):
     own_policy(
         "CellHand",
-        "return -1 if length > segments else 0",
+        "return -1 if see.length > see.segments else 0",
     )
     shown._watch._after_cell()
     assert "cell_hand" in [name for _, name in shown.sidebar.policies.other["placement"].names.options]

@@ -20,10 +20,10 @@ from workbench.structures.bitmaps import is_free
 class MiddleFirst(Placement):
     """Take the feasible start nearest to the middle; the lower one wins a tie."""
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        best, middle = -1, (segments - length) // 2
-        for start in range(segments - length + 1):
-            if is_free(free, start, length) and (best < 0 or abs(start - middle) < abs(best - middle)):
+    def answer(see: Any) -> int:
+        best, middle = -1, (see.segments - see.length) // 2
+        for start in range(see.segments - see.length + 1):
+            if is_free(see.free, start, see.length) and (best < 0 or abs(start - middle) < abs(best - middle)):
                 best = start
         return best
 
@@ -31,10 +31,10 @@ class MiddleFirst(Placement):
 class OneShort(Probe):
     """Report one block less than the longest run."""
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
+    def answer(see: Any) -> int:
         longest = run = 0
-        for block in range(blocks):
-            run = run + 1 if is_free(free, block, 1) else 0
+        for block in range(see.blocks):
+            run = run + 1 if is_free(see.free, block, 1) else 0
             longest = max(longest, run)
         return max(longest - 1, 0)
 
@@ -45,25 +45,23 @@ class OneShort(Probe):
 class EverySeventh(Priority):
     """The order turns round every seven cycles, and long waits count; nobody is told how long an order holds."""
 
-    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
-        turned = levels + 1 - priority if (cycle // 7) % 2 else priority
-        return turned - waited // 20
+    def answer(see: Any) -> int:
+        turned = see.levels + 1 - see.priority if (see.cycle // 7) % 2 else see.priority
+        return turned - see.waited // 20
 
 
 class OddOnesOut(Selection):
     """Take the last group that fits, but nobody while the most urgent rank is odd and someone of it does not fit."""
 
-    def answer(  # type: ignore[no-untyped-def]
-        cycle, count, channel, priority, rank, fits, waited, waves, params, memory
-    ) -> int:
-        best, last = rank[0], -1
-        for k in range(count):
-            best = min(best, rank[k])
-            last = k if fits[k] else last
-        for k in range(count):
-            if rank[k] == best and best % 2 and not fits[k]:
+    def answer(see: Any) -> int:
+        best, last = see.rank[0], -1
+        for k in range(see.count):
+            best = min(best, see.rank[k])
+            last = k if see.fits[k] else last
+        for k in range(see.count):
+            if see.rank[k] == best and best % 2 and not see.fits[k]:
                 return -1
-        memory[0] += 1
+        see.memory[0] += 1
         return last
 
     def work_conserving(self) -> bool:
@@ -73,8 +71,8 @@ class OddOnesOut(Selection):
 class Thirds(Stuck):
     """Split into three what has at least three waves."""
 
-    def answer(waves: Any, independent: int, priority: int, levels: int, params: Any) -> int:
-        return 3 if independent and waves >= 3 else 0
+    def answer(see: Any) -> int:
+        return 3 if see.independent and see.waves >= 3 else 0
 
     def patience(self) -> int:
         return 2
@@ -89,16 +87,16 @@ class Thirds(Stuck):
 class FromTheTop(Units):
     """Give each wave to the unit with the fewest, the highest one at a tie; the pointer counts groups."""
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        for t in range(units):
-            counts[t] = 0
-        for _ in range(waves):
-            best = units - 1
-            for t in range(units - 1, -1, -1):
-                if counts[t] + taken[t] < counts[best] + taken[best]:
+    def answer(see: Any) -> int:
+        for t in range(see.units):
+            see.counts[t] = 0
+        for _ in range(see.waves):
+            best = see.units - 1
+            for t in range(see.units - 1, -1, -1):
+                if see.counts[t] + see.taken[t] < see.counts[best] + see.taken[best]:
                     best = t
-            counts[best] += 1
-        return pointer + 1
+            see.counts[best] += 1
+        return see.pointer + 1
 
 
 class LongestUnused(Choice):
@@ -106,16 +104,14 @@ class LongestUnused(Choice):
 
     weight: float = lever(0.5, least=0, most=10, description="how much what is free counts")
 
-    def answer(  # type: ignore[no-untyped-def]
-        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
-    ) -> None:
-        for k in range(count):
-            module = modules[k]
-            scores[k] = -memory[1 + module] - params[0] * free[module * totals.size] / totals[0]
+    def answer(see: Any) -> None:
+        for k in range(see.count):
+            module = see.modules[k]
+            see.scores[k] = -see.memory[1 + module] - see.levers[0] * see.free[module * see.totals.size] / see.totals[0]
 
-    def chosen(module: int, modules: int, params: Any, memory: Any) -> None:
-        memory[0] += 1
-        memory[1 + module] = memory[0]
+    def chosen(see: Any) -> None:
+        see.memory[0] += 1
+        see.memory[1 + see.module] = see.memory[0]
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
         return np.zeros(modules + 1, np.int64)
@@ -124,13 +120,11 @@ class LongestUnused(Choice):
 class BusyLately(Choice):
     """Take the module that did most lately; as no window is asked for, of that nothing is told."""
 
-    def answer(  # type: ignore[no-untyped-def]
-        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
-    ) -> None:
-        for k in range(count):
-            scores[k] = 0.0
+    def answer(see: Any) -> None:
+        for k in range(see.count):
+            see.scores[k] = 0.0
             for s in range(6):
-                scores[k] += recent[modules[k] * 6 + s]
+                see.scores[k] += see.recent[see.modules[k] * 6 + s]
 
 
 USERS: dict[str, Any] = {

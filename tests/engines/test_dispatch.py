@@ -219,10 +219,10 @@ def full(seed: int, placement: Any, per_wave: bool, **more: Any) -> Case:
 class DrawsUnsaid(Placement):
     """Take a start that a counter names; the counter moves whenever it is asked, and nobody is told that it does."""
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        memory[0] = (5 * memory[0] + 3) % 64
-        start = memory[0] % (segments - length + 1)
-        return start if is_free(free, start, length) else -1
+    def answer(see: Any) -> int:
+        see.memory[0] = (5 * see.memory[0] + 3) % 64
+        start = see.memory[0] % (see.segments - see.length + 1)
+        return start if is_free(see.free, start, see.length) else -1
 
     def work_conserving(self) -> bool:
         return False

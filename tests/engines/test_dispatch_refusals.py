@@ -147,73 +147,67 @@ def test_policies_that_do_not_go_with_a_dispatcher() -> None:
 class Anywhere(MiddleFirst):
     """Answer the first block, free or not."""
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+    def answer(see: Any) -> int:
         return 0
 
 
 class Nowhere(MiddleFirst):
     """Refuse everything."""
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+    def answer(see: Any) -> int:
         return -1
 
 
 class Twice(OneShort):
     """Report twice as many blocks as there are."""
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        return 2 * blocks
+    def answer(see: Any) -> int:
+        return 2 * see.blocks
 
 
 class Divides(EverySeventh):
     """Divide by the cycle."""
 
-    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
-        return priority // cycle
+    def answer(see: Any) -> int:
+        return see.priority // see.cycle
 
 
 class Last(OddOnesOut):
     """Take the last group, whether it fits or not."""
 
-    def answer(  # type: ignore[no-untyped-def]
-        cycle, count, channel, priority, rank, fits, waited, waves, params, memory
-    ) -> int:
-        return count - 1
+    def answer(see: Any) -> int:
+        return see.count - 1
 
 
 class TooMany(Thirds):
     """Split into more parts than there are waves."""
 
-    def answer(waves: Any, independent: int, priority: int, levels: int, params: Any) -> int:
-        return waves + 1
+    def answer(see: Any) -> int:
+        return see.waves + 1
 
 
 class OneLost(FromTheTop):
     """Leave a wave out."""
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        for t in range(units):
-            counts[t] = 0
-        counts[0] = waves - 1
-        return pointer
+    def answer(see: Any) -> int:
+        for t in range(see.units):
+            see.counts[t] = 0
+        see.counts[0] = see.waves - 1
+        return see.pointer
 
 
 class NoNumber(LongestUnused):
     """Score with something that is no number."""
 
-    def answer(  # type: ignore[no-untyped-def]
-        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
-    ) -> None:
-        for k in range(count):
-            scores[k] = np.nan
+    def answer(see: Any) -> None:
+        for k in range(see.count):
+            see.scores[k] = np.nan
 
 
 class Nobody(OddOnesOut):
     """Dispatch nothing, whatever the order."""
 
-    def answer(  # type: ignore[no-untyped-def]
-        cycle, count, channel, priority, rank, fits, waited, waves, params, memory
-    ) -> int:
+    def answer(see: Any) -> int:
         return -1
 
 
@@ -253,20 +247,20 @@ def test_who_refuses_in_every_order_does_not_hang(priority: Any) -> None:
 class Doubled(FromTheTop):
     """Give every unit all the waves."""
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        for t in range(units):
-            counts[t] = waves
-        return pointer
+    def answer(see: Any) -> int:
+        for t in range(see.units):
+            see.counts[t] = see.waves
+        return see.pointer
 
 
 class BelowZero(FromTheTop):
     """Give the waves to the first unit, and take one from the last to give it to the first."""
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        for t in range(units):
-            counts[t] = 0
-        counts[0], counts[units - 1] = waves + 1, -1
-        return pointer
+    def answer(see: Any) -> int:
+        for t in range(see.units):
+            see.counts[t] = 0
+        see.counts[0], see.counts[see.units - 1] = see.waves + 1, -1
+        return see.pointer
 
 
 @pytest.mark.parametrize("per_wave", [False, True])
@@ -294,8 +288,8 @@ def test_a_policy_that_shares_out_wrongly_is_blamed_and_not_the_workload(
 class RefusesAndCounts(MiddleFirst):
     """Refuse everything, and remember how often."""
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        memory[0] += 1
+    def answer(see: Any) -> int:
+        see.memory[0] += 1
         return -1
 
 
@@ -310,14 +304,15 @@ def test_who_refuses_for_ever_is_stopped_however_much_it_remembers() -> None:
 class AsksForMore(OneShort):
     """Divide by nothing."""
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        return blocks // (blocks - blocks)
+    def answer(see: Any) -> int:
+        return see.blocks // (see.blocks - see.blocks)
 
 
 class NeverReports(OneShort):
     """Never come to an end."""
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
+    def answer(see: Any) -> int:
+        blocks = see.blocks
         while blocks > 0:
             blocks += 1
         return blocks
@@ -326,9 +321,9 @@ class NeverReports(OneShort):
 class OutOfBounds(FromTheTop):
     """Give a wave to a unit that is not there."""
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        counts[units + 5] = waves
-        return pointer
+    def answer(see: Any) -> int:
+        see.counts[see.units + 5] = see.waves
+        return see.pointer
 
 
 AT_ONCE = [
@@ -350,25 +345,23 @@ def test_what_is_asked_before_a_run_is_stopped_as_in_it(slot: str, policy: Any, 
 class NoSuchModule(LongestUnused):
     """Read what is not there."""
 
-    def answer(  # type: ignore[no-untyped-def]
-        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
-    ) -> None:
-        scores[0] = free[1000 * totals.size]
+    def answer(see: Any) -> None:
+        see.scores[0] = see.free[1000 * see.totals.size]
 
 
 class NoSuchSlot(MiddleFirst):
     """Remember more than there is room for."""
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        memory[100 + length] = 1
+    def answer(see: Any) -> int:
+        see.memory[100 + see.length] = 1
         return 0
 
 
 class BadNotice(MiddleFirst):
     """Divide by nothing when told of a grant."""
 
-    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        memory[0] = start // (length - length)
+    def granted(see: Any) -> None:
+        see.memory[0] = see.start // (see.length - see.length)
 
 
 RAISING = [

@@ -11,7 +11,7 @@ from workbench.policies.placement import FirstFit, Placement
 
 
 class Mine(Placement, abstract=True):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return -1
 
 

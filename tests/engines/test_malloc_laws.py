@@ -228,8 +228,8 @@ def test_a_policy_of_ones_own_is_named_when_it_breaks_its_question():
     from workbench.errors import PolicyError
 
     class Twice(PerThread):
-        def answer(lanes, asked, part, offset, size, leader, params, memory):
-            part[0], leader[0] = 1, 0
+        def answer(see):
+            see.part[0], see.leader[0] = 1, 0
             return 1
 
     with pytest.raises(PolicyError, match=r"twice \(serve\) answered 1: parts, .*; at the call of thread 0"):

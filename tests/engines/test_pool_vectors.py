@@ -535,23 +535,23 @@ def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(row, says):
 class Impostor(CacheFit):
     """Names a block that is not there."""
 
-    def answer(size, pool, first, roots, filled, nodes, params, memory):
-        return first
+    def answer(see):
+        return see.first
 
 
 class Squatter(placement.Placement):
     """Places everything at the first granule."""
 
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return 0
 
 
 class Twice(placement.Placement):
     """The lowest free granules, two times; it counts how often it is asked."""
 
-    def answer(free, segments, length, params, memory):
-        memory[0] += 1
-        return next_free(free, 0) if memory[0] <= 2 else -1
+    def answer(see):
+        see.memory[0] += 1
+        return next_free(see.free, 0) if see.memory[0] <= 2 else -1
 
 
 def test_a_driver_that_is_asked_whether_it_could_forgets_it():
@@ -567,16 +567,16 @@ class Ghost(IdleRelease):
     def limit_bytes(self):
         return 0
 
-    def answer(excess, oldest, origins, params):
-        return oldest + 1
+    def answer(see):
+        return see.oldest + 1
 
 
 class Nobody(Target):
     """Scores that are no numbers."""
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):
-        for k in range(count):
-            scores[k] = np.nan
+    def answer(see):
+        for k in range(see.count):
+            see.scores[k] = np.nan
 
 
 @pytest.mark.parametrize(
@@ -601,9 +601,9 @@ def test_users_policies_run_compiled():
     class Slowest(Target):
         """The narrowest path first."""
 
-        def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):
-            for k in range(count):
-                scores[k] = -gbps[cards[k]]
+        def answer(see):
+            for k in range(see.count):
+                see.scores[k] = -see.gbps[see.cards[k]]
 
     board = line(100, 100, 100, gbps=(50.0, 20.0))
     assert Case(requests((1, 90), (2, 90)), board, {"target": Slowest()}).simulate().card.tolist() == [0, 2]

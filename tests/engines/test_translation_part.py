@@ -365,8 +365,8 @@ def test_a_part_refuses_what_is_over_and_what_does_not_exist() -> None:
 
 
 class PushesToItself(Fill):
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):
-        push[0] = core
+    def answer(see):
+        see.push[0] = see.core
         return 1
 
 

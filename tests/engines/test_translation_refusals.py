@@ -20,26 +20,24 @@ KNOWS_ALL = {"locate": {"directory": {"scope": "oracle"}}}
 
 
 class OutsideTheSet(Eviction):
-    def answer(
-        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
-    ):
-        return first + ways
+    def answer(see):
+        return see.first + see.ways
 
 
 class AsksItself(Peer):
-    def answer(core, cores, others, hops, load, params, memory):
-        return core
+    def answer(see):
+        return see.core
 
 
 class PushesToItself(Fill):
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):
-        push[0] = core
+    def answer(see):
+        see.push[0] = see.core
         return 1
 
 
 class RaisingFill(Fill):
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):
-        if held > 2:
+    def answer(see):
+        if see.held > 2:
             raise ValueError("too many")
         return 0
 

@@ -21,9 +21,9 @@ from workbench.policies.placement import Placement
 
 
 class MyFit(Placement):
-    def answer(free, segments, length, params, memory):
-        for start in range(segments - length + 1):
-            if (free[start >> 6] >> (start & 63)) & 1 == 0:
+    def answer(see):
+        for start in range(see.segments - see.length + 1):
+            if (see.free[start >> 6] >> (start & 63)) & 1 == 0:
                 return -1
         return -1
 """

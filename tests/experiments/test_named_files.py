@@ -18,8 +18,8 @@ from workbench.structures.bitmaps import first_start
 class Lowest(Placement):
     """The lowest start; there are no ties."""
 
-    def answer(free, segments, length, params, memory):
-        return first_start(free, length, 0)
+    def answer(see):
+        return first_start(see.free, see.length, 0)
 '''
 
 

@@ -26,8 +26,8 @@ class ShiftedStart(Placement):
 
     shift: int = lever(0, least=0, most=8, description="where to begin")
 
-    def answer(free, segments, length, params, memory):
-        return int(params[0])
+    def answer(see):
+        return int(see.levers[0])
 
 
 SHAPES = {

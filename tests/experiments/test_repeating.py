@@ -378,8 +378,8 @@ def test_what_ends_or_stops_the_process_that_repeats_it_leaves_the_others_checke
 TRACE = "kineto_nvidia.json"
 ON_A_TRACE = """
 class Lowest(Placement):
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, 0)
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, 0)
 """
 
 
@@ -454,15 +454,15 @@ class Turned(Placement):
     turn: int = lever(0)
     def parameters(self):
         return np.array([float(time.time() // 86400 % 40 if self.turn == 2 else 3)])  # stands for one odd lever
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, int(params[0]))
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, int(see.levers[0]))
 
 class Counts(Placement):
     def parameters(self):
         os.environ["REPEATED_COUNT"] = str(int(os.environ.get("REPEATED_COUNT", 0)) + 1)
         return np.array([float(os.environ["REPEATED_COUNT"]) * 7 % 41])
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, int(params[0]))
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, int(see.levers[0]))
 
 @wb.measure(unit="cycles", better="neither")
 def of_length(record):

@@ -64,37 +64,37 @@ def test_the_folder_holds_what_is_promised_and_can_be_opened(tmp_path):
 
 
 class Occupied(Placement):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return 0
 
 
 class Endless(Placement):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         total = 1
-        while length > 0:
-            total = (3 * total + segments) % 1009
+        while see.length > 0:
+            total = (3 * total + see.segments) % 1009
         return total
 
 
 class Raises(Placement):
-    def answer(free, segments, length, params, memory):
-        return segments // (length - length)
+    def answer(see):
+        return see.segments // (see.length - see.length)
 
 
 class PastTheEnd(Placement):
-    def answer(free, segments, length, params, memory):
-        return int(free[segments])
+    def answer(see):
+        return int(see.free[see.segments])
 
 
 class Imports(Placement):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         import math
 
         return math.floor(-1.0)
 
 
 class SaysNothing(Placement):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         pass
 
 

@@ -16,8 +16,8 @@ class Mine(Placement):
     def parameters(self):
         return [aim() + SHIFT]
 
-    def answer(free, segments, length, params, memory):
-        return first_start(free, length)
+    def answer(see):
+        return first_start(see.free, see.length)
 
 def made():
     class Inside(Mine):

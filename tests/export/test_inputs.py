@@ -25,8 +25,8 @@ from workbench.structures.bitmaps import first_start
 class {name}(Placement):
     shift: int = lever(0, least=0, most=9, description="how far")
 
-    def answer(free, segments, length, params, memory):
-        return first_start(free, length, aim(segments))
+    def answer(see):
+        return first_start(see.free, see.length, aim(see.segments))
 """
 
 

@@ -325,11 +325,11 @@ def test_an_older_bundle_says_that_it_is_compared_by_digest(bundle):
     manifest = json.loads((bundle / "manifest.json").read_text())
     for new in ("sweep", "question", "measures", "notes", "origins", "drawn_with"):
         del manifest[new]
-    (bundle / "manifest.json").write_text(json.dumps({**manifest, "format": 1}))
+    (bundle / "manifest.json").write_text(json.dumps({**manifest, "format": 2}))
     report = verify(bundle, sample=0)
     assert report.same and len(report.checked) == 12
     assert set(report.by_digest) == set(manifest["files"])
-    assert "of format 1" in report.by_digest["numbers.tex"]
+    assert "of format 2" in report.by_digest["numbers.tex"]
 
 
 def test_the_command_prints_a_line_a_cell_and_ends_with_1(bundle, capsys):

@@ -117,8 +117,8 @@ def test_the_bundle_alone_is_enough(tmp_path):
     (work / "jobs.csv").write_text("arrival,length,duration\n" + "0,3,5\n" * 9)
     (work / "lowest.py").write_text(
         "from workbench.policies.placement import Placement\nfrom workbench.structures.bitmaps import first_start\n\n\n"
-        "class Lowest(Placement):\n    def answer(free, segments, length, params, memory):\n"
-        "        return first_start(free, length, 0)\n"
+        "class Lowest(Placement):\n    def answer(see):\n"
+        "        return first_start(see.free, see.length, 0)\n"
     )
     (work / "sweep.yaml").write_text(
         "engine: shared_memory\nmachine: {segments: 16}\nworkload: {vary: [{file: jobs.csv}, small_uniform]}\n"
@@ -164,5 +164,5 @@ def test_what_is_no_bundle_is_one_sentence(bundle, tmp_path):
         verify(bundle)
     content = json.loads((bundle / "manifest.json").read_text())
     (bundle / "manifest.json").write_text(json.dumps({**content, "format": 99}))
-    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 1 to 3"):
+    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 2 to 3"):
         verify(bundle)

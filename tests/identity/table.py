@@ -51,8 +51,8 @@ def policy(aim: str, before: str = "", within: str = "") -> str:
 {before}
 class Mine(Placement):
 {_indented(within, 4)}
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, {aim})
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, {aim})
 """
 
 
@@ -65,8 +65,8 @@ class Mine(Placement):
     def parameters(self):
         return np.array([float({aim})])
 
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, int(params[0]))
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, int(see.levers[0]))
 """
 
 
@@ -76,15 +76,15 @@ def _indented(text: str, by: int) -> str:
 
 INNER = """
 class Mine(Placement):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         {0}
-        return from_aim(free, segments, length, {1})
+        return from_aim(see.free, see.segments, see.length, {1})
 """
 HELPER = "from numba import njit\n@njit\ndef aim():\n    return @\n"
 BUILD = """
 def build(aim):
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, aim)
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, aim)
     return answer
 class Mine(Placement):
     answer = build(@)
@@ -92,16 +92,16 @@ class Mine(Placement):
 MAKE = """
 def make(aim):
     class Mine(Placement):
-        def answer(free, segments, length, params, memory):
-            return from_aim(free, segments, length, aim)
+        def answer(see):
+            return from_aim(see.free, see.segments, see.length, aim)
     return Mine
 Mine = make(@)
 """
 CELL = """
 def build():
     aim = 0
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, aim)
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, aim)
     return answer
 class Mine(Placement):
     answer = build()
@@ -127,8 +127,8 @@ class Low:
 NAMED = """
 def build():
     c, y, {0} = 3, 5, 7
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, {0} - y - c + 1)
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, {0} - y - c + 1)
     return answer
 class Mine(Placement):
     answer = build()
@@ -235,7 +235,7 @@ CASES = [
     Case("a helper's docstring that is read", by_levers("int(aim.__doc__)", "def aim():\n    '@'")),
     Case("a docstring that a helper reads", by_levers("read(Aim)", "def read(it):\n    return int(it.__doc__)\nclass Aim:\n    '@'")),
     Case("a docstring read by its name", by_levers("int(getattr(Mine, '__doc__'))", within='"""@"""')),
-    Case("a policy held as a constant", by_levers("int(INNER.aim)", "class Held(Placement):\n    aim: int = lever(0, least=0, most=64)\n    def answer(free, segments, length, params, memory):\n        return -1\nINNER = Held(aim=@)")),
+    Case("a policy held as a constant", by_levers("int(INNER.aim)", "class Held(Placement):\n    aim: int = lever(0, least=0, most=64)\n    def answer(see):\n        return -1\nINNER = Held(aim=@)")),
 ]  # fmt: skip
 """Each differs in one thing that executes."""
 

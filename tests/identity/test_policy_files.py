@@ -17,7 +17,7 @@ from workbench.policies import Placement
 
 
 class Mine(Placement):
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return {}
 """
 
@@ -184,8 +184,8 @@ def more(x):
     return x + AIM
 FOUND = aim(), int(more(0))
 class Mine(Placement):
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, FOUND[0])
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, FOUND[0])
 """
 
 

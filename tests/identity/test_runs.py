@@ -32,8 +32,8 @@ AIM = {:02d}
 
 
 class Mine(Placement):
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, AIM)
+    def answer(see):
+        return from_aim(see.free, see.segments, see.length, AIM)
 """
 
 
@@ -41,8 +41,8 @@ def make(aim):
     """Return a policy class that differs from another made here in a closure cell alone."""
 
     class Mine(Placement):
-        def answer(free, segments, length, params, memory):
-            return from_aim(free, segments, length, aim)
+        def answer(see):
+            return from_aim(see.free, see.segments, see.length, aim)
 
     return Mine
 

@@ -34,7 +34,7 @@ def test_an_edited_policy_file_is_another_study(tmp_path):
         write(
             tmp_path,
             "import helper\nfrom tests.identity.lowest import from_aim",
-            "from_aim(free, segments, length, helper.AIM)",
+            "from_aim(see.free, see.segments, see.length, helper.AIM)",
             helper=f"AIM = {aim}",
         )
         return f"{tmp_path / 'mine.py'}:Mine"
@@ -57,8 +57,8 @@ def test_levers_that_are_tuned_are_of_the_code_that_they_belong_to(tmp_path):
             shift: int = lever(0, least=0, most=4)
             _aim = aim
 
-            def answer(free, segments, length, params, memory):
-                return -1 if length > segments else 0
+            def answer(see):
+                return -1 if see.length > see.segments else 0
 
         return Levelled
 

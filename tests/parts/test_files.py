@@ -136,10 +136,10 @@ def test_a_dashboard_is_made():
 
 @pytest.mark.parametrize(("command", "name"), [("figures", "filed_means"), ("workloads", "filed_load")])
 def test_the_commands_list_those_of_a_file(command, name, capsys):
-    assert main([command, "mine.py", "--json"]) == 0
+    assert main(["list", command, "mine.py", "--json"]) == 0
     (row,) = [row for row in json.loads(capsys.readouterr().out)[command] if row["name"] == name]
     assert row["built_in"] is False and row["description"].endswith(".")
-    assert main([command, "mine.py"]) == 0
+    assert main(["list", command, "mine.py"]) == 0
     assert "yours)\n" in capsys.readouterr().out
 
 

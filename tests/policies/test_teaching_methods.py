@@ -75,8 +75,8 @@ def test_anything_else_is_too(data: st.DataObject) -> None:
 class Broken(FirstFit):
     """Raise whatever is asked."""
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return memory[100]
+    def answer(see: Any) -> int:
+        return see.memory[100]
 
 
 def test_what_a_users_own_answer_raises_is_not_blamed_on_the_question() -> None:

@@ -123,8 +123,8 @@ def test_a_run_without_an_end_makes_room_for_more():
 class Raises(CacheFit):
     """Fails at requests of 13 bytes."""
 
-    def answer(size, pool, first, roots, filled, nodes, params, memory):
-        return 1 // (size - 13)
+    def answer(see):
+        return 1 // (see.size - 13)
 
 
 def test_a_policy_that_fails_is_told_of_and_the_service_goes_on(capsys):

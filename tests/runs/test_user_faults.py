@@ -126,7 +126,7 @@ class Refuses(Placement):
             self.but(no_such_lever=1)
         raise StoreError("my store")
 
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return 0
 
 
@@ -187,7 +187,7 @@ class Wrong(Placement):
             raise ValueError("in reduce")
         return super().__reduce__()
 
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return 0
 
 
@@ -381,8 +381,8 @@ class Loud(Placement):
         sys.stdout.buffer.write(b" in bytes")
         return super().parameters()
 
-    def answer(free, segments, length, params, memory):
-        return -1 if length > segments else 0
+    def answer(see):
+        return -1 if see.length > see.segments else 0
 """
 
 

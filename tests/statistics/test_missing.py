@@ -146,7 +146,7 @@ def test_a_claim_on_failed_runs_is_untested(runs):
 def test_commands_say_so(tmp_path, capsys):
     (tmp_path / "raises.py").write_text(
         "from workbench.policies import Placement\n\n\nclass Raises(Placement):\n"
-        "    def answer(free, segments, length, params, memory):\n        raise ValueError\n"
+        "    def answer(see):\n        raise ValueError\n"
     )
     (tmp_path / "sweep.yaml").write_text(
         "engine: shared_memory\nworkload: {regime: bimodal, count: 20}\nseeds: 3\nmeasures: [drain_cycles]\n"

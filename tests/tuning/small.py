@@ -64,6 +64,6 @@ class FailsWhenWide(Placement):
 
     shift: int = lever(0, least=0, most=3, description="how far outside")
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:  # type: ignore[misc]
-        start = first_start(free, length, 0)
-        return segments + 5 if params[0] > 1 else start
+    def answer(see: Any) -> int:  # type: ignore[misc]
+        start = first_start(see.free, see.length, 0)
+        return see.segments + 5 if see.levers[0] > 1 else start

@@ -246,7 +246,6 @@ def _arguments_of_verify(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many runs are done again, or `all`",
     )
-    parser.add_argument("--sample", type=int, dest="runs", help=argparse.SUPPRESS)  # until 0.4; 0 = all
     parser.add_argument("--no-figures", action="store_true", help="simulate no run for figures and draw no picture")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

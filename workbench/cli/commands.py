@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -69,25 +68,6 @@ GROUPS = {
 }
 """The first words of commands of two, and what these have in common."""
 
-FORMER = {
-    **{name: f"explain {name}" for name in ("sensitivity", "discover", "blame")},
-    **{
-        name: f"list {name}" for name in ("policies", "measures", "figures", "workloads", "levers", "presets", "schema")
-    },
-    "circuit": "circuit write",
-    "synth": "circuit synth",
-    "prove": "circuit prove",
-    **{name: f"trace {name}" for name in ("import", "residency", "replay")},
-    "new-policy": "new policy",
-    "new-preset": "new preset",
-    **{name: f"open {name}" for name in ("dashboard", "lab", "docs")},
-}
-"""Former names, which go with 0.6, and the commands that they are now.
-
-Two sentences of `workbench.workloads` (`catalogue`, `importers.importer`) say former names as long as these count: what
-the code of a workload says is part of the names of its runs.
-"""
-
 SPECIFICATIONS = (
     "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/ (of an installed package: "
     "workbench/specification/)."
@@ -106,15 +86,11 @@ class Command(NamedTuple):
 
 
 def resolved(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
-    """Return the command that words begin with, and the words behind its name; of a former name say the new one."""
+    """Return the command that words begin with, and the words behind its name."""
     first, two = words[0], " ".join(words[:2])
     name = two if two in COMMANDS else first
     if name in COMMANDS:
         return find(name), words[len(name.split()) :]
-    if first in FORMER and (words[1:] or first not in GROUPS):
-        hint = f"`workbench {first}` is `workbench {FORMER[first]}` since 0.5; the old name goes with 0.6."
-        print(f"workbench: {hint}", file=sys.stderr)
-        return find(FORMER[first]), words[1:]
     if first not in GROUPS:
         raise unknown_name("", "command", first, first_words())
     if not words[1:]:

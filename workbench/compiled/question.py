@@ -12,8 +12,7 @@ so an answer that raises is seen as `RAISED` and never passes for a result. On t
 are handed back to this module (`keep_failed_call`), which copies what they point to before anything changes it; each
 thread has its own.
 
-The words of a view lie as its fields would as parameters, and levers by name in the words of an array. So one address
-serves answers of a view, with named levers or without, and those of 0.4, which take the fields one by one.
+Levers by name lie in the words of an array. So one address serves answers of a view, with named levers or without.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import ctypes
 import functools
 import operator
 import threading
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -291,9 +289,6 @@ _RETURNED = {"int64": types.int64, "nothing": types.none}
 LEVERS = "levers"
 """The field of a view that holds the policy's levers."""
 
-_BEFORE = {LEVERS: "params"}
-"""What a field was called when it was a parameter, in 0.4."""
-
 _NO_NUMBER = "it must return a whole number on every path."
 _KNOWN_PROBLEMS = {
     "readonly": "it writes to an array that it may only read; only memory may be written.",
@@ -328,7 +323,6 @@ class Question:
         self.answers = answers
         self.wrong = wrong
         self.see = see
-        self.parameters = tuple(_BEFORE.get(field, field) for field in fields_of(see))
         self._number = register(name, see)
         _of_view[see] = self
         self.signature = _RETURNED[returns](view_type(see))
@@ -345,7 +339,7 @@ class Question:
         Parameters
         ----------
         answer : function
-            A plain function of the view; one that takes the fields one by one, as in 0.4, is accepted with a warning.
+            A plain function of the view.
         checked : bool
             Whether every index of an array is tested.
         kinds : tuple of (name, kind)
@@ -357,8 +351,8 @@ class Question:
             The function does not take the view, writes to what it may only read, or is not in the subset of Python
             that compiles.
         """
-        if answer.__code__.co_argcount != 1 or len(self.parameters) == 1:
-            self._refuse_wrong_parameters(answer)
+        if answer.__code__.co_argcount != 1:
+            self._refuse_parameters(answer)
         if INTERPRETED:
             return self.plain(answer, kinds)
         if (known := self._ready.known(answer, (checked, kinds))) is not None:
@@ -369,30 +363,17 @@ class Question:
 
     def plain(self, answer: Callable[..., int], kinds: Kinds = ()) -> Callable[[Any], int]:
         """Return an answer as a plain function of the view, in which levers have their names."""
-        if self.takes_parameters(answer):
-            return lambda see: answer(*see)
         if LEVERS not in fields_of(self.see):
             return answer
         return AnswerByName(answer, kinds)
 
-    def takes_parameters(self, answer: Callable[..., int]) -> bool:
-        """Return whether an answer takes the fields one by one, as those of 0.4 did."""
-        return _parameters(answer) == self.parameters
-
-    def _refuse_wrong_parameters(self, answer: Callable[..., int]) -> None:
-        given, name = _parameters(answer), answer.__name__
-        if self.takes_parameters(answer):
-            warnings.warn(
-                f"{answer.__qualname__} takes ({', '.join(given)}): from the next release on it takes one view, "
-                f"def {name}(see), with see.{given[0]} and so on.",
-                DeprecationWarning,
-                stacklevel=4,
-            )
-        elif len(given) != 1:
-            raise PolicyError(
-                f"{answer.__qualname__}: an answer to {self.name!r} takes one view, def {name}(see), whose fields are "
-                f"{', '.join(fields_of(self.see))}. Got ({', '.join(given)})."
-            )
+    def _refuse_parameters(self, answer: Callable[..., int]) -> None:
+        code, name = answer.__code__, answer.__name__
+        given = ", ".join(code.co_varnames[: code.co_argcount])
+        raise PolicyError(
+            f"{answer.__qualname__}: an answer to {self.name!r} takes one view, def {name}(see), whose fields are "
+            f"{', '.join(fields_of(self.see))}. Got ({given})."
+        )
 
     def _compile(self, answer: Callable[..., int], checked: bool, kinds: Kinds, digest: str) -> tuple[int, Any]:
         built_in = (answer.__module__ or "").startswith("workbench.")
@@ -413,8 +394,6 @@ class Question:
     def _signature_of(self, answer: Callable[..., int], kinds: Kinds) -> Any:
         """Return the signature with which an answer is compiled; all of them lie in the same words."""
         (inside,) = self.signature.args
-        if self.takes_parameters(answer):
-            return self.signature.return_type(*inside.types)
         named = [NamedLevers(kinds) if f == LEVERS and kinds else t for f, t in zip(inside.fields, inside.types)]
         return self.signature.return_type(types.NamedTuple(named, self.see))
 
@@ -481,10 +460,6 @@ _any: Any = _ask if INTERPRETED else _ask_compiled
 def asked(answer: Answer, see: Any) -> int:
     """Ask a ready answer, as an engine does; the question is the one whose answers see this."""
     return _any(answer, see)
-
-
-def _parameters(answer: Callable[..., int]) -> tuple[str, ...]:
-    return answer.__code__.co_varnames[: answer.__code__.co_argcount]
 
 
 def addresses(answers: Sequence[Any]) -> Answers:

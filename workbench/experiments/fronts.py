@@ -16,6 +16,9 @@ from workbench.experiments.results_folder import SWEEP
 from workbench.strict_yaml import read_mapping
 
 FRONT = "front"
+VARY = "vary"
+PARTS = ("machine", "policy", "options")
+"""The keys of a sweep below which a study tunes."""
 
 VARY = "vary"
 PARTS = ("machine", "policy", "options")

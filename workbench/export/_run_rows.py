@@ -16,7 +16,7 @@ from workbench.runs.row import Row
 
 _FIXED = ("run_id", "point_id", "seed", "status", "error")
 _ORIGIN = "origin"
-"""The number of a row's origin in the manifest; bundles of format 1 have none."""
+"""The number of a row's origin in the manifest."""
 
 
 def rows_as_csv(rows: Iterable[Row], origins: Origins) -> str:

@@ -19,7 +19,7 @@ from workbench.export._whole_folder import OWNED
 
 MANIFEST = "manifest.json"
 FORMAT = 3
-"""3: captions, methods and references beside what `verify` computed of 2; 1 (until 0.4) and 2 are still read."""
+"""3: captions, methods and references as well as what `verify` computed of 2, which is still read."""
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -55,13 +55,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        The folder is no bundle, or was written by a newer version.
+        The folder is no bundle, or was written by version 0.4 or a newer version.
     """
     if not is_bundle(folder):
         raise InputError(f"{folder} is no bundle that `workbench export` wrote: it has no {MANIFEST} of one.")
     content: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    if content["format"] not in (1, 2, FORMAT):
-        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 1 to {FORMAT}.")
+    if content["format"] not in (2, FORMAT):
+        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 2 to {FORMAT}.")
     _refuse_mangled(folder / MANIFEST, content)
     return content
 

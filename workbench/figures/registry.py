@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from workbench.errors import unknown_name
 from workbench.figures.figure_files import save
-from workbench.parts.registry import Registry, attribute, first_paragraph, old_word, read_by_old_word
+from workbench.parts.registry import Registry, attribute, first_paragraph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,7 +109,6 @@ class Recipe:
     """From a `RunSet` to what is drawn; further arguments are choices with defaults."""
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
-    says = old_word("says", "description")
 
     def __post_init__(self) -> None:
         FIGURES.joined(self)
@@ -153,11 +152,6 @@ class Calculation(NamedTuple):
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
     example: str = ""
     """How to draw it in Python, where the command cannot, as a choice has no default."""
-
-    @property
-    def says(self) -> str:
-        """Return the description, by its word of 0.4, with a warning."""
-        return str(read_by_old_word(self, "says", "description"))
 
     def choose(self, **choices: Any) -> Any:
         """Compute what is drawn, with choices by name, such as `free` or `demands`.

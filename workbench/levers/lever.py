@@ -10,7 +10,6 @@ import math
 import numbers
 import operator
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -63,7 +62,6 @@ def lever(
     scale: Scale = "linear",
     unit: str = "",
     description: str = "",
-    says: str | None = None,
 ) -> Any:
     """Declare a lever of a `Spec`; its kind comes from the annotation.
 
@@ -80,8 +78,6 @@ def lever(
         begins there.
     unit, description : str
         The unit of the value, and its meaning in one line.
-    says : str, optional
-        What `description` was called in 0.4: still taken, with a warning.
 
     Examples
     --------
@@ -91,10 +87,9 @@ def lever(
     >>> Cache(lines=128).lines, Cache.levers["lines"].description
     (128, 'its size')
     """
-    if says is not None:
-        warnings.warn("lever(says=...) is now called lever(description=...).", DeprecationWarning, stacklevel=2)
-    meant = description or says or ""
-    return Declaration(default=default, least=least, most=most, step=step, scale=scale, unit=unit, description=meant)
+    return Declaration(
+        default=default, least=least, most=most, step=step, scale=scale, unit=unit, description=description
+    )
 
 
 def _integer(lv: Shape, value: Any, path: str, where: str) -> int:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.digests import digest
-from workbench.engines.kit.engine import RENAMED, Engine
+from workbench.engines.kit.engine import Engine
 from workbench.identity import current
 from workbench.metrics.measure import Measure
-from workbench.parts.registry import Registry, attribute, take_old_words
+from workbench.parts.registry import Registry, attribute
 
 Revision = int | tuple[int, str]
 """Of an engine: its number; of one that is not part of this package with the digest of its code."""
@@ -91,14 +91,11 @@ def is_loaded(name: str) -> bool:
 def enter(registered: Mechanism) -> None:
     """Let sweeps name a mechanism that is not part of this package; entered again, the later one counts.
 
-    An engine in the words of 0.4 (`wants`, `asks`, `admit`) is accepted with a warning.
-
     Raises
     ------
     InputError
         The name is one of the workbench's own.
     """
-    take_old_words(registered.engine, RENAMED, f"the engine {registered.engine.name}")
     _ready.join(registered.engine.name, registered)
 
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from workbench.parts.registry import read_by_old_word
-
 Better = Literal["lower", "higher", "neither"]
 
 
@@ -23,11 +21,6 @@ class Measure(NamedTuple):
     refusals: str = ""
     """The measure that counts what was refused: where it is above 0 this one is missing (NaN), and the worst in a
     comparison, for less work is done sooner; empty = nothing can be refused."""
-
-    @property
-    def says(self) -> str:
-        """Return the description, by its word of 0.4, with a warning."""
-        return str(read_by_old_word(self, "says", "description"))
 
     @property
     def label(self) -> str:

@@ -34,6 +34,8 @@ from workbench.strict_yaml import parse_value, read_mapping
 BATCH_KEYS = ("notebooks", "parameters", "sweep")
 LONGEST_VALUE, LONGEST_NAME = 40, 180
 """Letters of a value in the name of an output, and bytes of the name; what is longer is cut and ends with a digest."""
+PARAMETERS = "parameters"
+"""The tag of the cell that holds the defaults; papermill's convention."""
 
 PARAMETERS = "parameters"
 """The tag of the cell that holds the defaults; papermill's convention."""

@@ -112,7 +112,7 @@ def test_a_range_of_a_dispatcher_and_of_a_list_of_numbers():
 class Leaning(Placement):
     lean: int = lever(0, least=-8, most=8, description="to which side")
 
-    def answer(free, segments, length, params, memory):
+    def answer(see):
         return -1
 
 

@@ -113,8 +113,8 @@ def test_the_same_states_in_batches_of_any_size(monkeypatch):
 
 def test_any_probe_can_be_drawn_but_only_known_rules_are_computed():
     class EveryOther(Probe):
-        def answer(free, blocks, params):
-            return blocks // 2
+        def answer(see):
+            return see.blocks // 2
 
     assert simulated(EveryOther(), [64, 65], machines=1)[0].unit.mean == 0
     assert simulated(EveryOther(), [65], machines=1)[0].machine.mean == 1
@@ -127,8 +127,8 @@ def test_any_probe_can_be_drawn_but_only_known_rules_are_computed():
 
 def test_a_probe_that_raises_is_named():
     class Broken(Probe):
-        def answer(free, blocks, params):
-            return blocks // (blocks - blocks)
+        def answer(see):
+            return see.blocks // (see.blocks - see.blocks)
 
     with pytest.raises(PolicyError, match="broken raised in state 0 of 64"):
         simulated(Broken(), [4], machines=1)

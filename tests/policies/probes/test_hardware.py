@@ -144,7 +144,7 @@ def test_largest_resource():
 
 
 class WithoutModel(Probe):
-    def answer(free, blocks, params):
+    def answer(see):
         return 0
 
 

@@ -167,7 +167,7 @@ def test_a_point_that_fails_is_never_narrow_and_fails_once_a_seed():
     from workbench.policies.placement import Placement
 
     class AlwaysWrong(Placement):
-        def answer(free, segments, length, params, memory):
+        def answer(see):
             return 10_000
 
     results = wb.run(

@@ -12,12 +12,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.docs import ROOT
-from workbench.docs.drawings._dispatch import decisions, module_choice, priorities, rotated_split, units, windows
-from workbench.docs.drawings._free_maps import grouped_run, probe, run_lengths
-from workbench.docs.drawings._malloc import as_written, corrected, one_lock, serve
-from workbench.docs.drawings._placement import drain, first_fit, nearest_boundary, placement_steps
-from workbench.docs.drawings._pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
-from workbench.docs.drawings._translation import directory, eviction, protected_eviction, served_by
+from workbench.docs.drawings import dispatch
+from workbench.docs.drawings.decisions import decisions
+from workbench.docs.drawings.free_maps import grouped_run, probe, run_lengths
+from workbench.docs.drawings.malloc import as_written, corrected, one_lock, serve
+from workbench.docs.drawings.placement import drain, first_fit, nearest_boundary, placement_steps
+from workbench.docs.drawings.pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
+from workbench.docs.drawings.translation import directory, eviction, protected_eviction, served_by
+from workbench.former_modules import renamed
 
 DRAWINGS: dict[str, Callable[[], str]] = {
     "nearest_boundary": nearest_boundary,
@@ -133,3 +135,8 @@ def _style() -> str:
     colours = sheet[sheet.index("body {") + 6 : sheet.index("}")]
     rules = "\n".join(re.findall(r"^svg\.drawing[^{}]*\{[^}]*\}", sheet, re.MULTILINE))
     return f"svg.drawing {{ {colours} {_LIGHT_PAGE} }}\n{rules}"
+
+
+def __getattr__(word: str) -> Any:
+    """Return a word of version 0.5 under its name of today, with a warning."""
+    return renamed(__name__, word)

@@ -51,10 +51,6 @@ class Setup(NamedTuple):
         }
 
 
-RENAMED = {"wants": "workload_kind", "asks": "question_of", "admit": "validate"}
-"""What 0.4 called parts of an engine, with today's words."""
-
-
 class Engine(Protocol):
     """A simulator: one compiled loop, its questions with their default answers, its levers."""
 
@@ -116,6 +112,222 @@ Slots = TypeVar("Slots")
 Options = TypeVar("Options")
 Machine = TypeVar("Machine")
 Record = TypeVar("Record")
+
+
+class FirstRuns:
+    """Which users' answers one engine has still to see through a run without a fault; built-in ones need no proof."""
+
+    def __init__(self) -> None:
+        self._proved: set[Callable[..., Any]] = set()
+
+    def watched(self, policies: Iterable[Policy], checked: bool) -> _Watched:
+        """Let the policies' answers do one run within this context; they are proved when it ends without an exception.
+
+        Gives whether the run must test every array index: where that was asked for (`checked`), or where an answer
+        that is not part of this package is not proved.
+
+        >>> runs = FirstRuns()
+        >>> with runs.watched([], checked=False) as checked:
+        ...     print(checked)
+        False
+        """
+        return _Watched(self._proved, {policy.function() for policy in policies if not policy.built_in}, checked)
+
+
+class _Watched:
+    """One run of some answers; a class, as every run has one."""
+
+    __slots__ = ("_checked", "_proved", "_theirs")
+
+    def __init__(self, proved: set[Callable[..., Any]], theirs: set[Callable[..., Any]], checked: bool) -> None:
+        self._proved, self._theirs, self._checked = proved, theirs, checked
+
+    def __enter__(self) -> bool:
+        return self._checked or not self._proved.issuperset(self._theirs)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._proved.update(self._theirs)
+
+
+class _FirstRuns(defaultdict[type, FirstRuns]):
+    """What each engine has still to see through a run without a fault; no part of what a run's id stands for."""
+
+    def __identity__(self) -> tuple[()]:
+        return ()
+
+
+_first_runs = _FirstRuns(FirstRuns)
+
+
+class Given(NamedTuple, Generic[Slots, Options, Machine]):
+    """A setup with the types of one engine, and the random streams of a seed."""
+
+    slots: Slots
+    """The policies."""
+    options: Options
+    machine: Machine
+    streams: Streams
+    setup: Setup
+
+
+def given(slots: type[Slots], setup: Setup, seed: int) -> Given[Slots, Any, Any]:
+    """Return a setup with its policies by slot, and the random streams of a seed."""
+    return Given(filled(slots, setup), setup.options, setup.machine, Streams(seed), setup)
+
+
+class Attempt(NamedTuple):
+    """How a run is played this time."""
+
+    room: Mapping[str, int]
+    """Rows that each log has room for, and whatever else is made larger until it suffices."""
+    events: bool
+    """Whether logs are kept that only the event log needs."""
+    checked: bool
+    """Whether every array index of the policies' answers is tested."""
+
+
+class Simulator(Generic[Record]):
+    """The base of an engine: what it is stands at its class, what it does in five functions.
+
+    An engine gives `read` (what the setup determines, checked), `begin` (the arguments of the loop, among them the
+    `state`), `loop` (the compiled function), `words` (what the sentences of its faults name) and `record`. Its random
+    streams, the watching of a user's first run, room for logs, faults and their errors are the same for all.
+    """
+
+    name: ClassVar[str]
+    revision: ClassVar[int]
+    """Raised whenever the same setup and seed give other results."""
+    decides: ClassVar[type]
+    """The slots: a named tuple with a `slot` for each decision."""
+    options: ClassVar[type[Spec]]
+    machine: ClassVar[type[Described]]
+    workload_kind: ClassVar[str]
+    """The method of a workload that gives what this engine serves."""
+    state: ClassVar[type]
+    """What changes during a run: a named tuple of columns, among them `counters`."""
+    counts: ClassVar[Any]
+    """The names of its counters; a log is counted by the one of its own name."""
+    faults: ClassVar[Any]
+    """The names of what stops a run."""
+    slots: ClassVar[Mapping[str, str]]
+    """The default of each slot, as declared."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if hasattr(cls, "decides"):  # a worker makes the class of a user's engine first, and then gives it what it has
+            cls.slots = defaults_of(cls.decides)
+
+    def question_of(self, slot: str) -> str:
+        """Return the question that the policy of a slot answers."""
+        return question_of(self.decides, slot)
+
+    def check_levers(self, given: Any) -> None:
+        """Refuse levers that do not go together, whatever the workload will ask: what is checked before it draws.
+
+        Raises
+        ------
+        InputError
+            The sentence names the lever with its path.
+        """
+
+    def read(self, given: Any) -> Any:
+        """Return what the setup and the seed determine, with `given` among it; refuse what cannot run.
+
+        Raises
+        ------
+        InputError
+            The workload or the policies do not go with the machine.
+        """
+        raise NotImplementedError
+
+    def asked(self, run: Any) -> Sequence[Policy]:
+        """Return the policies whose answers are compiled: all that are asked something."""
+        return [policy for policy in run.given.slots if policy.asks is not None]
+
+    def room(self, run: Any) -> Mapping[str, int]:
+        """Return what is made larger until it suffices, with its first sizes; logs begin without room."""
+        return {}
+
+    def begin(self, run: Any, attempt: Attempt) -> Any:
+        """Return the arguments of the loop as a named tuple, with a fresh `state`."""
+        raise NotImplementedError
+
+    def loop(self, play: Any) -> None:
+        """Play a run to its end, or until a policy breaks its contract."""
+        raise NotImplementedError
+
+    def words(self, run: Any, state: Any, stop: Stop) -> Mapping[str, Any]:
+        """Return what sentences about a fault name: `where` it happened, and the engine's own words."""
+        raise NotImplementedError
+
+    def record(self, run: Any, play: Any) -> Record:
+        """Return what happened."""
+        raise NotImplementedError
+
+    def validate(self, setup: Setup, seed: int) -> None:
+        """Refuse, in one sentence, a setup that asks for what its machine can never give."""
+        self.check_levers(self.given(setup, seed))
+        self.read(self.given(setup, seed))
+
+    def given(self, setup: Setup, seed: int) -> Given[Any, Any, Any]:
+        """Return a setup with the types of this engine."""
+        return given(self.decides, setup, seed)
+
+    def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> Record:
+        """Run one seed to its end.
+
+        Parameters
+        ----------
+        setup : Setup
+        seed : int
+            Names the workload's random streams and the policies' own.
+        events : bool
+            Keep what only the event log needs; what happens is the same.
+        checked : bool
+            Test every array index of the policies' compiled answers; the first run of a user's policy in a process
+            always does, for compiled code reads past the end of an array without a word.
+
+        Raises
+        ------
+        InputError
+            The workload or the policies do not go with the machine.
+        PolicyError
+            A policy raised, gave an answer that its question does not allow, or refused for ever.
+        """
+        run = self.read(self.given(setup, seed))
+        with _first_runs[type(self)].watched(self.asked(run), checked) as checked:
+            sizes = {**dict.fromkeys(logs_of(self.state), 0), **self.room(run)}
+            play = with_room(partial(self._play, run, events, checked), partial(self._needed, events), sizes)
+        return self.record(run, play)
+
+    def _play(self, run: Any, events: bool, checked: bool, room: Mapping[str, int]) -> Any:
+        play = self.begin(run, Attempt(room, events, checked))
+        self.loop(play)
+        self.check(run, play.state.counters, play.state)
+        return play
+
+    def check(self, run: Any, counters: np.ndarray, state: Any = None) -> None:
+        """Raise the error of what stopped a run, unless that was want of room."""
+        if counters[STOP.fault] != FINE:
+            stop = stop_of(counters)
+            if not fault_of(self.faults, stop).log:
+                raise policy_error(self.faults, run.given.slots, stop, self.words(run, state, stop))
+
+    def _needed(self, events: bool, play: Any, room: Mapping[str, int]) -> Mapping[str, int]:
+        """Return the room that a run would have needed."""
+        counters = play.state.counters
+        if counters[STOP.fault] != FINE:
+            log = fault_of(self.faults, stop_of(counters)).log
+            return {log: 2 * room[log]}
+        return {name: int(counters[place]) for name, place in _kept_logs(self.state, self.counts, events)}
+
+
+@lru_cache(maxsize=64)
+def _kept_logs(state: type, counts: Any, events: bool) -> list[tuple[str, int]]:
+    """Return the logs that runs keep, each with the place of its counter."""
+    kept = [name for name, always in logs_of(state).items() if always or events]
+    return [(name, getattr(counts, name)) for name in kept]
 
 
 def slot(default: str) -> Any:

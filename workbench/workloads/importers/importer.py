@@ -21,29 +21,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.parts.registry import Registry, keep_old_words, take_old_words
-from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.trace import Trace
-from workbench.workloads.importers.unreadable import as_one_sentence, refuse_unreadable
+from workbench.parts.registry import Registry
+from workbench.workloads.allocations import AllocationTable, AllocatorLog
+from workbench.workloads.importers.source import Source, as_one_sentence, refuse_unreadable
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
 _LATEST_NS = (1 << 62) - 1
 """Times further from 0, of 146 years, would not fit in 64 bits once two are added."""
-_RENAMED = {"says": "description"}
-"""What 0.4 called parts of an importer, with today's words."""
-
-
-class _Importers(Registry["Importer"]):
-    """Every importer by its format."""
-
-    def join(self, name: str, part: Importer) -> Importer:
-        """Enter an importer; one that is written in words of 0.4 with a warning."""
-        take_old_words(part, _RENAMED, f"the importer {name}", level=4)
-        keep_old_words(part, _RENAMED)
-        return super().join(name, part)
-
-
-_KNOWN = _Importers("importer", named_by="format")
+_KNOWN = Registry["Importer"]("importer", named_by="format")
 
 
 class Importer:
