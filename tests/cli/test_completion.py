@@ -7,11 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from workbench.cli.completion import completion_script
-from workbench.cli.quickstart import STARTS, command_of, quickstart
 
+from workbench.cli._completion import completion_script
 from workbench.cli.commands import GROUPS, first_words, kinds, resolved
-from workbench.cli.main import _Parser, main
+from workbench.cli.main import STARTS, _Parser, command_of, main, quickstart
 
 HERE, ELSEWHERE = Path(__file__).parents[2], Path("/nowhere")
 

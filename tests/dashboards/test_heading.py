@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
 from workbench.dashboards._differences import difference_words
 from workbench.dashboards._paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.depth import long, thinned
+from tests.slow import thinned
 from workbench.dashboards._card_levers import BOTH
 from workbench.dashboards._dispatch import OPENING
 from workbench.dashboards._dispatch_levers import seven_levers

@@ -5,29 +5,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.api import planned
-from workbench.engines.kit.simulator import FirstRuns, with_room
+from workbench.engines.kit.engine import with_room
 from workbench.engines.shared_memory import SharedMemory
-from workbench.policies.placement import FirstFit, Placement
-
-
-class Mine(Placement, abstract=True):
-    def answer(see):
-        return -1
-
-
-def test_an_answer_of_a_user_is_watched_until_a_run_has_ended_well():
-    runs, seen = FirstRuns(), []
-
-    def run(fault=0):
-        with runs.watched([FirstFit(), Mine()], checked=False) as checked:
-            seen.append(checked)
-            return 1 // (1 - fault)
-
-    with pytest.raises(ZeroDivisionError):
-        run(fault=1)
-    run()
-    run()
-    assert seen == [True, True, False]
 
 
 @pytest.mark.parametrize("asked", [True, False])

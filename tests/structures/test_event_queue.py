@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.slow import examples
 from workbench.structures import event_queue as at
 from workbench.structures.event_queue import (
     enter,
@@ -35,7 +35,7 @@ def put(queue, cycle, order, key, row, now):
     return int(place)
 
 
-@deeper(15, 200)
+@examples(15, 200)
 @given(STEPS, st.integers(-3000, 3000))
 def test_events_come_out_in_order_however_far_ahead_they_are(steps, now):
     queue, twin = new_event_queue(2), []

@@ -67,7 +67,8 @@ class Store:
         self._vanished: StoreError | None = None
         if folder is not None:
             refuse_former(folder)
-        with self._in_one_sentence():
+        self._in_one_sentence = _InOneSentence(folder)
+        with self._in_one_sentence:
             self._rows = RowFiles(folder and folder / ROWS, read_only)
             damaged = self._rows.damaged.items()
             self.notes += [f"{self._rows.path}/{file}: {lines} damaged lines were left out." for file, lines in damaged]

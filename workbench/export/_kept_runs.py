@@ -15,6 +15,9 @@ from workbench.experiments.sweep import Sweep, read_sweep, said_by
 from workbench.export._cells import Place
 from workbench.export._comparison import Change
 from workbench.export.content import ROWS, plan_of_manifest
+from workbench.mechanisms.measures import WithOwn, measures_of, of_setup
+from workbench.mechanisms.mechanism import mechanisms
+from workbench.mechanisms.user_measure import OwnMeasure
 from workbench.metrics.measure import Measure
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id

@@ -30,7 +30,8 @@ from workbench.advice.torch_memory.trial import (
     with_smallest_card,
 )
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.replay import MOST_BLOCKS, NOTHING_TO_COMPARE, Asking, planned_bytes
+from workbench.engines.torch_allocator.offline_plan import MOST_BLOCKS, planned_bytes
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Asking
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts

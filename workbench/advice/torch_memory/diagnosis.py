@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.advice.torch_memory.holdings import Holder, Pin, SegmentMap, Still, by_site, by_size, pins, still_of
+from workbench.advice.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins
 from workbench.advice.torch_memory.snapshot import (
     CardHistory,
     Failure,
@@ -25,9 +25,8 @@ from workbench.advice.torch_memory.trial import (
     with_smallest_card,
 )
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.offline_plan import MOST_BLOCKS, planned_bytes
-from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Asking, Exactness
-from workbench.engines.torch_allocator.settings import AllocatorSettings, variable_of
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness
+from workbench.engines.torch_allocator.settings import variable_of
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
 

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.docs import ROOT
-from workbench.docs.drawings import dispatch
-from workbench.docs.drawings.decisions import decisions
-from workbench.docs.drawings.free_maps import grouped_run, probe, run_lengths
-from workbench.docs.drawings.malloc import as_written, corrected, one_lock, serve
-from workbench.docs.drawings.placement import drain, first_fit, nearest_boundary, placement_steps
-from workbench.docs.drawings.pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
-from workbench.docs.drawings.translation import directory, eviction, protected_eviction, served_by
+from workbench.docs.drawings._dispatch import decisions, module_choice, priorities, rotated_split, units, windows
+from workbench.docs.drawings._free_maps import grouped_run, probe, run_lengths
+from workbench.docs.drawings._malloc import as_written, corrected, one_lock, serve
+from workbench.docs.drawings._placement import drain, first_fit, nearest_boundary, placement_steps
+from workbench.docs.drawings._pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
+from workbench.docs.drawings._translation import directory, eviction, protected_eviction, served_by
 from workbench.former_modules import renamed
 
 DRAWINGS: dict[str, Callable[[], str]] = {

@@ -17,3 +17,29 @@ from workbench.engines.kit.faults import (
 )
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
 from workbench.engines.kit.simulator import Attempt, Given, Simulator, given
+
+__all__ = [
+    "FINE",
+    "RANK",
+    "STOP",
+    "Attempt",
+    "Given",
+    "Simulator",
+    "Stop",
+    "column",
+    "cycle_of",
+    "fail",
+    "full",
+    "given",
+    "log",
+    "made",
+    "moment",
+    "numbered",
+    "policy_error",
+    "raised",
+    "rank_of",
+    "slot",
+    "stop_of",
+    "stuck",
+    "wrong",
+]

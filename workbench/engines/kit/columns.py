@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -123,37 +123,34 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     Queue(head=array([-1, -1]), order=array([[0],
            [0]], dtype=int32))
     """
-    fields, zeros, others, places = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
-    if fields is None:
+    hashable: Any = state
+    columns = _columns(hashable, tuple(sizes.items()), tuple(given))
+    if columns is None:
         return state(**given)  # which names what is missing, or is no field
-    values: list[Any] = [None] * fields
-    for place, shape, dtype in zeros:
-        values[place] = np.zeros(shape, dtype)
-    for place, shape, dtype, fill in others:
-        values[place] = array = np.empty(shape, dtype)
-        array.fill(fill)
-    for place, value in zip(places, given.values()):
-        values[place] = value
-    return cast(State, cast(Any, state)._make(values))
+    zeros, filled, order = columns
+    values = [*map(np.zeros, *zeros), *map(np.ndarray.copy, filled), *given.values()]
+    return state(*map(values.__getitem__, order))
 
 
 @lru_cache(maxsize=256)
-def _shapes(
+def _columns(
     state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]
-) -> tuple[int | None, list[Any], list[Any], list[int]]:
-    """Return how many fields there are; place, shape and type of the columns that are not given and begin with zeros;
-    those of the others, with their contents; the places of what is given. Runs of one setup have the same.
+) -> tuple[tuple[list[Any], list[Any]], list[np.ndarray], list[int]] | None:
+    """Return the shapes and the types of the columns that begin with zeros, and the others as views of one number.
 
-    Where fields and what is given do not go together, there is no number of fields.
+    Then come the places of the fields among these columns and what is given, in this order. Runs of one setup have the
+    same. None where the fields and what is given do not go together.
     """
     known, columns = dict(sizes), {name: one for name, one in _declared(state).items() if name not in given}
-    names: tuple[str, ...] = getattr(state, "_fields", ())
-    if set(names) != {*columns, *given}:
-        return None, [], [], []
-    place = {name: number for number, name in enumerate(names)}
-    zeros = [(place[name], one.shape(known), one.dtype) for name, one in columns.items() if not one.fill]
-    others = [(place[name], one.shape(known), one.dtype, one.fill) for name, one in columns.items() if one.fill]
-    return len(names), zeros, others, [place[name] for name in given]
+    fields: tuple[str, ...] = getattr(state, "_fields", ())
+    if set(fields) != {*columns, *given}:
+        return None
+    zeros = {name: one for name, one in columns.items() if not one.fill}
+    others = {name: one for name, one in columns.items() if one.fill}
+    shapes, types = [one.shape(known) for one in zeros.values()], [one.dtype for one in zeros.values()]
+    filled = [np.broadcast_to(np.array(one.fill, one.dtype), one.shape(known)) for one in others.values()]
+    place = {name: number for number, name in enumerate((*zeros, *others, *given))}
+    return (shapes, types), filled, [place[name] for name in fields]
 
 
 def _declared(state: type) -> dict[str, Column]:

@@ -10,7 +10,7 @@ reference and whole numbers and return a whole number: a compiled calendar calls
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -18,59 +18,23 @@ import numpy as np
 
 from workbench.compiled.memory_access import Referent
 from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.engine import Machine, Options, Record, Setup, Slots, defaults_of, filled, question_of
+from workbench.engines.kit.engine import Machine, Options, Record, Setup, Slots, defaults_of, question_of
 from workbench.engines.kit.faults import FINE, STOP, Stop, fault_of, policy_error, stop_of
 from workbench.levers import Spec
 from workbench.machine import Described
-from workbench.parts.registry import old_word
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
 
 
-class FirstRuns:
-    """Which users' answers one engine has still to see through a run without a fault; built-in ones need no proof."""
-
-    def __init__(self) -> None:
-        self._proved: set[Callable[..., Any]] = set()
-
-    def watched(self, policies: Iterable[Policy], checked: bool) -> _Watched:
-        """Let the policies' answers do one run within this context; they are proved when it ends without an exception.
-
-        Gives whether the run must test every array index: where that was asked for (`checked`), or where an answer
-        that is not part of this package is not proved.
-
-        >>> runs = FirstRuns()
-        >>> with runs.watched([], checked=False) as checked:
-        ...     print(checked)
-        False
-        """
-        return _Watched(self._proved, {policy.function() for policy in policies if not policy.built_in}, checked)
-
-
-class _Watched:
-    """One run of some answers; a class, as every run has one."""
-
-    __slots__ = ("_checked", "_proved", "_theirs")
-
-    def __init__(self, proved: set[Callable[..., Any]], theirs: set[Callable[..., Any]], checked: bool) -> None:
-        self._proved, self._theirs, self._checked = proved, theirs, checked
-
-    def __enter__(self) -> bool:
-        return self._checked or not self._proved.issuperset(self._theirs)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._proved.update(self._theirs)
-
-
-class _FirstRuns(defaultdict[type, FirstRuns]):
-    """What each engine has still to see through a run without a fault; no part of what a run's id stands for."""
+class _Proved(defaultdict[type, set[Callable[..., Any]]]):
+    """The users' answers that each engine has seen through a run without a fault; built-in ones need no proof."""
 
     def __identity__(self) -> tuple[()]:
+        """Return nothing: it is no part of what a run's id stands for."""
         return ()
 
 
-_first_runs = _FirstRuns(FirstRuns)
+_proved = _Proved(set)
 
 
 class Given(NamedTuple, Generic[Slots, Options, Machine]):
@@ -86,7 +50,8 @@ class Given(NamedTuple, Generic[Slots, Options, Machine]):
 
 def given(slots: type[Slots], setup: Setup, seed: int) -> Given[Slots, Any, Any]:
     """Return a setup with its policies by slot, and the random streams of a seed."""
-    return Given(filled(slots, setup), setup.options, setup.machine, Streams(seed), setup)
+    chosen = slots(*map(setup.policies.__getitem__, getattr(slots, "_fields", ())))
+    return Given(chosen, setup.options, setup.machine, Streams(seed), setup)
 
 
 class Attempt(NamedTuple):
@@ -125,9 +90,6 @@ class Simulator(Generic[Record]):
     """The names of what stops a run."""
     slots: ClassVar[Mapping[str, str]]
     """The default of each slot, as declared."""
-    wants = old_word("wants", "workload_kind")
-    asks = old_word("asks", "question_of")
-    admit = old_word("admit", "validate")
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -211,10 +173,12 @@ class Simulator(Generic[Record]):
         PolicyError
             A policy raised, gave an answer that its question does not allow, or refused for ever.
         """
-        run = self.read(self.given(setup, seed))
-        with _first_runs[type(self)].watched(self.asked(run), checked) as checked:
-            sizes = {**dict.fromkeys(logs_of(self.state), 0), **self.room(run)}
-            play = with_room(partial(self._play, run, events, checked), partial(self._needed, events), sizes)
+        run, proved = self.read(self.given(setup, seed)), _proved[type(self)]
+        theirs = {policy.function() for policy in self.asked(run) if not policy.built_in}
+        sizes = {**dict.fromkeys(logs_of(self.state), 0), **self.room(run)}
+        checked = checked or not theirs <= proved
+        play = with_room(partial(self._play, run, events, checked), partial(self._needed, events), sizes)
+        proved |= theirs
         return self.record(run, play)
 
     def _play(self, run: Any, events: bool, checked: bool, room: Mapping[str, int]) -> Any:

@@ -32,61 +32,6 @@ from workbench.engines.node.link_state import (
 )
 from workbench.structures.timetable import NEVER, first_place, set_time
 
-NEEDS_ROOM, NOBODY, NONE = -2, -1, -1
-"""Instead of a ticket: the arrays must grow first; only a latency has ended."""
-
-FIRST, OTHERS = range(2)
-EARLY_FIRST, EARLY_LAST, WAY_FIRST, WAY_LAST = range(4)
-
-UNIT = 1 << 16
-"""Units of a byte: what is shared among transfers is a whole number of these."""
-
-
-class Counters(NamedTuple):
-    """Where the links stand."""
-
-    now: int
-    """The cycle whose events stand in `due`."""
-    due: int
-    """How many these are."""
-    free: int
-    """The first free place, -1 = none."""
-    begun: int
-    """Transfers so far."""
-    entered: int
-    """Transfers so far whose latency is over."""
-
-
-class Fields(NamedTuple):
-    """What is known of a transfer."""
-
-    way: int
-    left: int
-    """Units to be moved: of one that is alone or the first of its way; of others as they enter."""
-    target: int
-    """What `moved` of the way will be when one is done that is not the first."""
-    at: int
-    """When its latency is over."""
-    high: int
-    low: int
-    ticket: int
-    order: int
-    """How many had begun before it."""
-    entered: int
-    """How many had entered before it."""
-    phase: int
-    before: int
-    """On the list of those that wait for their latency, then of those on the way."""
-    after: int
-    place: int
-    """In the heap of its way, -1 = it is not there."""
-
-
-COUNT, OF = numbered(Counters), numbered(Fields)
-SIZE = len(Fields._fields)
-EARLY, MOVING, DONE = range(3)
-"""Phases: its latency runs, it moves, all its bytes are there."""
-
 
 @routine
 def begin(links: Links, way: int, size: int, cycle: int, high: int, low: int, ticket: int) -> int:

@@ -22,8 +22,9 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.parts.registry import Registry
-from workbench.workloads.allocations import AllocationTable, AllocatorLog
-from workbench.workloads.importers.source import Source, as_one_sentence, refuse_unreadable
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.trace import Trace
+from workbench.workloads.importers.unreadable import as_one_sentence, refuse_unreadable
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
 _LATEST_NS = (1 << 62) - 1
@@ -72,9 +73,6 @@ class Importer:
     def trace(self, source: Source, kernels: KernelTable | None = None, **more: Any) -> Trace:
         """Return what was read of a file: its kernels, of memory alone none, and what else a `Trace` may hold."""
         return Trace(source.path, self.format, self.counted, kernels or KernelRows().table(), **more)
-
-
-_KNOWN = _Importers("importer", named_by="format")
 
 
 def importers() -> Mapping[str, Importer]:
