@@ -44,7 +44,7 @@ def lever_importances_data(results: StudyResults) -> LeverImportances | None:
         return None
     goals = tuple(name for name in table.columns if name != "lever")
     kept = results.study.constraints
-    done = sum(trial.values is not None and trial.feasible(kept) for trial in results.found)
+    done = sum(trial.values is not None and trial.feasible(kept) for trial in results.all_trials)
     return LeverImportances(tuple(table["lever"]), goals, table[list(goals)].to_numpy().T, done)
 
 

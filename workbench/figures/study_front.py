@@ -31,7 +31,9 @@ def study_front_data(results: StudyResults) -> Pareto | None:
 
 
 def _trials(results: StudyResults, *measures: Measure) -> Cloud:
-    different = {trial.point: trial for trial in reversed(results.found) if trial.feasible(results.study.constraints)}
+    different = {
+        trial.point: trial for trial in reversed(results.all_trials) if trial.feasible(results.study.constraints)
+    }
     first = sorted(different.values(), key=lambda trial: trial.number)
     values = np.array([trial.values for trial in first], float).reshape(-1, len(results.study.objectives)).T
     sides = [without_limits(side) for side in values[:2]]

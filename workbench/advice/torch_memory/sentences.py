@@ -94,9 +94,9 @@ def _held(advice: Diagnosis) -> str:
     cached = f", {bytes_said(free - pinned)} cached, which goes back by itself" if free > pinned else ""
     holders = [holder for holder in advice.holders() if not holder.name.startswith("(")]
     most = f"; the largest holder is {holders[0].name} ({bytes_said(holders[0].bytes)})" if holders else ""
-    live, asked_for = reserved - free, int(advice.cards[0].recorded.allocated[advice.cards[0].decisive])
+    live, requested = reserved - free, int(advice.cards[0].recorded.allocated[advice.cards[0].decisive])
     rounding = (
-        f" ({bytes_said(asked_for)} asked for, the rest is rounding)" if asked_for < (1 - ROUNDING) * live else ""
+        f" ({bytes_said(requested)} asked for, the rest is rounding)" if requested < (1 - ROUNDING) * live else ""
     )
     return (
         f"At that moment {bytes_said(reserved)} were reserved: {bytes_said(live)} live{rounding}, "
@@ -187,7 +187,7 @@ def _called(trial: Trial) -> str:
     return trial.conf or "PyTorch's defaults"
 
 
-def calls_said(trial: Trial) -> str:
+def calls_text(trial: Trial) -> str:
     """Return the driver's calls with their cost."""
     return f"{trial.driver_calls:,} driver calls (about {trial.driver_ns / 1e6:,.1f} ms)"
 
@@ -199,9 +199,9 @@ def _compared(advice: Diagnosis) -> Iterator[str]:
     )
     served = ", had nothing failed" if advice.failures else ""
     fullest, of_all = ("on the fullest card ", "of all cards ") if len(advice.cards) > 1 else ("", "")
-    yield f"{how} ({_called(own)}){served}: {fullest}{_peak_and_card(own)}; {of_all}{calls_said(own)}."
+    yield f"{how} ({_called(own)}){served}: {fullest}{_peak_and_card(own)}; {of_all}{calls_text(own)}."
     if advice.is_change:
-        yield f"Best ({_called(best)}): {fullest}{_peak_and_card(best)}; {of_all}{calls_said(best)}."
+        yield f"Best ({_called(best)}): {fullest}{_peak_and_card(best)}; {of_all}{calls_text(best)}."
     if best.smallest_card_bytes and best.smallest_card_bytes < max(it.reserved_peak_bytes for it in best.cards):
         yield "A card may be smaller than what is reserved at most: free segments go back before a request fails."
 
