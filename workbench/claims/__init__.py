@@ -21,7 +21,7 @@ from workbench.parts import Registry, entered_by_file
 from workbench.runs.faults import fault
 
 _MODULES = tuple(
-    f"workbench.claims.{room}" for room in ("placement", "malloc", "dispatch", "translation", "pool", "node")
+    f"workbench.claims.{name}" for name in ("placement", "malloc", "dispatch", "translation", "pool", "node")
 )
 _KNOWN: Registry[Claim] = Registry("claim", named_by="id")
 """Those that were entered, and the package's own once one was."""

@@ -145,8 +145,8 @@ def _to_set(advice: Diagnosis) -> str:
 def _where_it_fits(advice: Diagnosis) -> str:
     best, own, card = advice.best_trial, advice.own_trial, advice.cards[0]
     fits, before = (it.cards[0].smallest_card_bytes or it.cards[0].reserved_peak_bytes for it in (best, own))
-    room = None if card.failure is None else card.failure.room_bytes
-    had = f"; it had {bytes_said(room)}" if room is not None else ""
+    available = None if card.failure is None else card.failure.room_bytes
+    had = f"; it had {bytes_said(available)}" if available is not None else ""
     was = f" (under the recorded settings {bytes_said(before)})" if advice.is_change else ""
     anew = "" if advice.is_whole else "; what was live at its start is laid out anew"
     named = ""
