@@ -300,8 +300,8 @@ def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
     survey = evidence.residency
     assert survey is not None
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("told", "granules", "rules"):
-        table: pd.DataFrame = getattr(survey, name)
+    tables: dict[str, pd.DataFrame] = {"told": survey.coverage, "granules": survey.granules, "rules": survey.rules}
+    for name, table in tables.items():
         write_whole(folder / f"{name}.csv", as_csv({str(key): table[key].to_numpy() for key in table}).encode())
     for name, data in (("by_granule", by_granule(survey)), ("by_rule", by_rule(survey))):
         save(_sheet(data), data, folder, name, ["pdf"])
@@ -324,10 +324,10 @@ def _survey_words(survey: Any) -> dict[str, Any]:
     queued, recorded = (rules[rules["arrival"] == arrival] for arrival in ("all_at_once", "recorded"))
     contiguous = queued[~queued["rule"].isin(["ring_buffer"])]
     return {
-        "traces": len(survey.told),
-        "launches": f"{int(survey.told['launches'].sum()):,}".replace(",", "\\,"),
-        "whole": f"{int(survey.told['whole'].sum()):,}".replace(",", "\\,"),
-        "untold": f"{int(survey.told['untold'].sum()):,}".replace(",", "\\,"),
+        "traces": len(survey.coverage),
+        "launches": f"{int(survey.coverage['launches'].sum()):,}".replace(",", "\\,"),
+        "whole": f"{int(survey.coverage['whole'].sum()):,}".replace(",", "\\,"),
+        "untold": f"{int(survey.coverage['untold'].sum()):,}".replace(",", "\\,"),
         "powers": _percent(powers["lost"].max()),
         "odd": _percent(granules[granules["granule_bytes"] == 1280]["lost"].max()),
         "odd_whole": _percent(whole[whole["granule_bytes"] == 1280]["lost"].max()),

@@ -159,8 +159,8 @@ def test_what_earlier_trials_have_tried_is_counted_off_as_the_study_goes_on():
 
     watch = Counted()
     results = tune(small(), progress=watch)
-    different = {trial.point for trial in results.found}
-    assert len(different) < len(results.found)
+    different = {trial.point for trial in results.all_trials}
+    assert len(different) < len(results.all_trials)
     assert watch.done == 2 * len(different)
     assert watch.left == 0
 

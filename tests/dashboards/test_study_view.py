@@ -50,8 +50,8 @@ def test_a_study_opened_is_the_study_that_was_tuned(tuned):
 
 def test_a_study_that_is_tuned_just_now_has_its_trials_so_far(unfinished, tuned):
     so_far = wb.open_study(unfinished)
-    assert 0 < len(so_far.found) < len(tuned.found)
-    assert so_far.trials.drop(columns="front").equals(tuned.trials.drop(columns="front")[: len(so_far.found)])
+    assert 0 < len(so_far.all_trials) < len(tuned.all_trials)
+    assert so_far.trials.drop(columns="front").equals(tuned.trials.drop(columns="front")[: len(so_far.all_trials)])
     assert so_far.holdout is None
     assert so_far.best_trials
 
@@ -118,7 +118,7 @@ def test_shares_of_the_levers_are_those_of_the_study_and_the_floor_is_apart(tune
 def test_a_study_that_is_tuned_just_now_is_followed(unfinished, tuned):
     with held(unfinished):
         view = StudyView(unfinished, lambda _: None)
-        before = len(view.results.found)
+        before = len(view.results.all_trials)
         assert "tuned just now" in view.progress.value
         assert f"{before} of 24 trials" in view.progress.value
         assert view.panel.scene["shares"]["rows"] == []

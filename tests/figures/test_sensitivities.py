@@ -37,10 +37,10 @@ def test_the_levers_of_each_way_fall_by_what_is_drawn_full(sobol):
     data = BARS.data(sobol)
     assert [panel.way for panel in data.panels] == ["first_fit", "best_fit"]
     assert [panel.names for panel in data.panels] == [("x1", "x2", "x3"), ("x1", "x2", "x3")]
-    for panel, one in zip(data.panels, sobol.sensitivity().found, strict=True):
-        order = np.argsort(-one.found.total.value, kind="stable")
-        assert panel.whole.mean.tolist() == one.found.total.value[order].tolist()
-        assert panel.part.low.tolist() == one.found.first.low[order].tolist()
+    for panel, one in zip(data.panels, sobol.sensitivity().analyses, strict=True):
+        order = np.argsort(-one.estimates.total.value, kind="stable")
+        assert panel.whole.mean.tolist() == one.estimates.total.value[order].tolist()
+        assert panel.part.low.tolist() == one.estimates.first.low[order].tolist()
     assert data.label == "share of the variance of y"
     assert (data.panels[0].rows, data.panels[0].seeds) == (512, 1)
 
@@ -86,10 +86,10 @@ def test_ink_of_effects_says_how_many_seeds(morris):
 @pytest.mark.slow
 def test_shares_of_levers_on_the_diagonal_and_of_pairs_beside_it(sobol):
     data = PAIRS.data(sobol)
-    for panel, one in zip(data.panels, sobol.sensitivity().found, strict=True):
+    for panel, one in zip(data.panels, sobol.sensitivity().analyses, strict=True):
         assert panel.names == ("x1", "x2", "x3")  # in the order of the sweep, as a map needs
-        assert np.diag(panel.value).tolist() == one.found.first.value.tolist()
-        assert panel.value[2, 0] == panel.value[0, 2] == one.found.second.value[0, 2]
+        assert np.diag(panel.value).tolist() == one.estimates.first.value.tolist()
+        assert panel.value[2, 0] == panel.value[0, 2] == one.estimates.second.value[0, 2]
         assert (panel.low < panel.high).all()
     columns = data.columns()
     assert {len(column) for column in columns.values()} == {12}

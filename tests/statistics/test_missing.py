@@ -136,7 +136,7 @@ def test_a_claim_on_failed_runs_is_untested(runs):
             Outcome(alone, alone.judged([kept], 2), [kept], [], 2),
         ]
     )
-    assert report.verdicts[0].verdict not in ("holds", "contradicted") and report.verdicts[0].shown.n == 0
+    assert report.verdicts[0].verdict not in ("holds", "contradicted") and report.verdicts[0].decisive_case.n == 0
     assert "n = 0: no seed has a value on both sides, so nothing is tested" in report.text
     assert "n = 6, 2 seeds without a pair, adjusted p" in report.text
     assert report.verdicts[1].p_adjusted == min(1, 2 * kept.both_p[0])

@@ -22,8 +22,8 @@ def test_every_sampler_of_optuna_is_taken_or_refused_by_name():
 def test_the_same_sampler_by_either_name_proposes_the_same_trials():
     ours, _ = undisturbed()
     results = tune(small(sampler={"NSGAIISampler": {"population_size": 6, "seed": 3}}))
-    assert [t.proposal for t in results.found] == [t.proposal for t in ours.found]
-    assert [t.values for t in results.found] == [t.values for t in ours.found]
+    assert [t.proposal for t in results.all_trials] == [t.proposal for t in ours.all_trials]
+    assert [t.values for t in results.all_trials] == [t.values for t in ours.all_trials]
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_a_study_goes_on_as_if_it_had_never_stopped(sampler, changed, tmp_path):
     whole = tune(study)
     assert not whole.failures
     tune(study, tmp_path / "r", 5)
-    assert [t.values for t in tune(study, tmp_path / "r", 9).found] == [t.values for t in whole.found]
+    assert [t.values for t in tune(study, tmp_path / "r", 9).all_trials] == [t.values for t in whole.all_trials]
 
 
 def test_every_argument_is_written_down_and_a_seed_that_is_not_given_is_0():

@@ -162,7 +162,7 @@ def test_one_driver_at_a_time(storage, monkeypatch):
         tune(small(storage=storage))
     place = read_storage(storage, "", "")
     assert str(refused.value) == (
-        f"{place.shown}: {place.study!r} is in use by process {os.getpid()} on {socket.gethostname()}; "
+        f"{place.without_password}: {place.study!r} is in use by process {os.getpid()} on {socket.gethostname()}; "
         "wait for it or name another study."
     )
 
@@ -173,7 +173,7 @@ def test_another_study_of_that_name_is_refused(storage):
         tune(small(storage=storage, seeds=3))
     place = read_storage(storage, "", "")
     cure = "name another with storage: {url: , study: NAME}"
-    assert str(refused.value) == f"{place.shown}: {place.study!r} holds a study of another seeds; {cure}."
+    assert str(refused.value) == f"{place.without_password}: {place.study!r} holds a study of another seeds; {cure}."
 
 
 def test_trials_of_somebody_else_are_refused(storage):

@@ -30,9 +30,9 @@ def test_who_is_given_up_is_beaten_on_every_first_seed_by_a_trial_of_the_front_b
     results = tune(study(), tmp_path / "out")
     kept, names = rows(tmp_path / "out"), ("drain_cycles", "wear_cv")
     assert results.pruned and not results.failures
-    for trial in results.found:
+    for trial in results.all_trials:
         beaten = []
-        for other in results.found[: trial.number // 6 * 6]:
+        for other in results.all_trials[: trial.number // 6 * 6]:
             if other.values is None:
                 continue
             pairs = [(kept[other.point, seed][n], kept[trial.point, seed][n]) for seed in (0, 1) for n in names]
@@ -48,7 +48,7 @@ def test_those_that_are_not_given_up_rest_on_all_seeds_and_those_that_are_on_few
     assert (results.trials.point_id == without.trials.point_id).all()
     assert results.trials[done].drain_cycles.equals(without.trials[done].drain_cycles)
     kept = rows(tmp_path / "out")
-    finished = {trial.point for trial in results.found if trial.values is not None}
+    finished = {trial.point for trial in results.all_trials if trial.values is not None}
     given_up = {trial.point for trial in results.pruned} - finished
     assert given_up
     assert all({seed for point, seed in kept if point == lost and seed < 100} == {0, 1} for lost in given_up)

@@ -49,8 +49,8 @@ def test_evaluations_are_the_runs_that_a_sweep_would_do(tmp_path):
 
 def test_an_objective_is_the_mean_over_the_seeds():
     results = tune(small(trials=6))
-    for trial in results.found:
-        point = trial.proposal.said
+    for trial in results.all_trials:
+        point = trial.proposal.config
         runs = wb.run({**{k: small()[k] for k in ("engine", "workload", "seeds")}, **point})
         assert trial.values == (runs.table.drain_cycles.mean(), runs.table.mean_external_fragmentation.mean())
 
@@ -62,9 +62,9 @@ def beaten(row, rows):
 
 def test_the_front_of_a_study_and_its_fresh_seeds():
     results = tune(small(trials=40))
-    rows = [trial.values for trial in results.found]
+    rows = [trial.values for trial in results.all_trials]
     assert set(results.trials.point_id[results.trials.front]) == {
-        trial.point for trial in results.found if not beaten(trial.values, rows)
+        trial.point for trial in results.all_trials if not beaten(trial.values, rows)
     }
     assert results.holdout.seeds == [100, 101, 102]
     assert set(results.holdout.table.seed) == {100, 101, 102}

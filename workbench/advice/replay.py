@@ -105,8 +105,8 @@ def replay_sweep(
     >>> rows = [f"1,9:00:0{k}.0,{it},0x1,2097152,0" for k, it in enumerate(["allocate", "free", "allocate"])]
     >>> log.write_text("\\n".join(["Thread,Time,Action,Pointer,Size,Stream", *rows]))
     139
-    >>> found = replay_sweep(str(log), ["no_cache", "rmm_pool"], card_bytes=1 << 30)
-    >>> found["policy"], found["figures"]
+    >>> result = replay_sweep(str(log), ["no_cache", "rmm_pool"], card_bytes=1 << 30)
+    >>> result["policy"], result["figures"]
     ({'cache': {'vary': ['no_cache', 'rmm_pool']}}, ['reserved_over_requests', 'memory_by_card'])
     """
     levers = {"trace": trace, "before": before, "refused": refused, "device": device}

@@ -20,8 +20,8 @@ from workbench.identity import one_moment
 from workbench.parts import Registry, entered_by_file
 from workbench.runs.faults import fault
 
-_ROOMS = tuple(
-    f"workbench.claims.{room}" for room in ("placement", "malloc", "dispatch", "translation", "pool", "node")
+_MODULES = tuple(
+    f"workbench.claims.{name}" for name in ("placement", "malloc", "dispatch", "translation", "pool", "node")
 )
 _KNOWN: Registry[Claim] = Registry("claim", named_by="id")
 """Those that were entered, and the package's own once one was."""
@@ -32,7 +32,7 @@ SEEDS, QUICK_SEEDS = 200, 40
 
 def known_claims() -> dict[str, Claim]:
     """Return every claim by its id, in the order of the specifications, then the user's."""
-    built_in = {claim.id: claim for room in _ROOMS for claim in importlib.import_module(room).CLAIMS}
+    built_in = {claim.id: claim for module in _MODULES for claim in importlib.import_module(module).CLAIMS}
     return {**built_in, **_KNOWN}
 
 

@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
     """What became of a claim."""
 
     claim: Claim
-    found: OverCases
+    over_cases: OverCases
     cases: list[Finding]
     costs: list[Finding]
     """What else became better (`for`) or worse (`against`) with it, no part of the verdict."""
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
     @property
     def verdict(self) -> Word:
         """Return one of holds, holds_where, undecided, fails_where, contradicted."""
-        return self.found.word
+        return self.over_cases.word
 
     @property
     def holds(self) -> str:
@@ -55,22 +55,22 @@ class Outcome(NamedTuple):
         return self.claim.kind
 
     @property
-    def shown(self) -> Finding:
+    def decisive_case(self) -> Finding:
         """Return the case that the verdict stands or falls with."""
-        return self.cases[self.found.shown]
+        return self.cases[self.over_cases.decisive]
 
     @property
     def p_adjusted(self) -> float | None:
         """Return the p-value adjusted over the cases of the claim and the claims of the family."""
-        return self.found.p_adjusted
+        return self.over_cases.p_adjusted
 
     @property
     def counts(self) -> dict[Side, int]:
         """Return how many cases are for it, against it, and neither, after correction."""
-        return {side: self.found.sides.count(side) for side in ("for", "against", "neither")}
+        return {side: self.over_cases.sides.count(side) for side in ("for", "against", "neither")}
 
     def row(self) -> dict[str, Any]:
-        """Return the claim as one row: every figure is of the case shown."""
+        """Return the claim as one row: every figure is of the decisive case."""
         counts = {f"cases_{side}": number for side, number in self.counts.items()}
         settings = {
             "id": self.claim.verdict_id,
@@ -79,11 +79,17 @@ class Outcome(NamedTuple):
             "kind": self.kind,
         }
         more = {"family": self.claim.family, "family_size": self.family_size, **counts}
-        return {**settings, "case": self.shown.id, **_figures_of(self.shown), "p_adjusted": self.p_adjusted, **more}
+        return {
+            **settings,
+            "case": self.decisive_case.id,
+            **_figures_of(self.decisive_case),
+            "p_adjusted": self.p_adjusted,
+            **more,
+        }
 
     def case_rows(self) -> list[dict[str, Any]]:
         """Return one row a case and one a cost, with the side after correction; a cost is not corrected."""
-        cases = zip(self.cases, self.found.sides, strict=True)
+        cases = zip(self.cases, self.over_cases.sides, strict=True)
         rows = [self._case_row("case", case, side) for case, side in cases]
         return rows + [self._case_row("cost", cost, cost.side) for cost in self.costs]
 
@@ -175,7 +181,8 @@ class ClaimReport(NamedTuple):
     def markdown(self) -> str:
         """Return the verdicts as a table of a README."""
         rows = [
-            f"| {one.id} | {one.claim.statement} | {_word(one)} | {one.kind} | {_shown(one)} |" for one in self.verdicts
+            f"| {one.id} | {one.claim.statement} | {_word(one)} | {one.kind} | {_decisive_text(one)} |"
+            for one in self.verdicts
         ]
         head = ["| claim | it says | verdict | kind | shown |", "| --- | --- | --- | --- | --- |"]
         return "\n".join([*head, *rows]) + "\n"
@@ -186,18 +193,18 @@ class ClaimReport(NamedTuple):
 
 def _line(one: Outcome) -> str:
     adjusted = f", adjusted p = {one.p_adjusted:.2g}" if one.p_adjusted is not None else ""
-    counted = _counted(one.shown)
+    counted = _counted(one.decisive_case)
     kind = "" if one.kind == "tested" else f" [{one.kind.replace('_', ' ')}]"
     return f"{one.id:<7}{_word(one):<14} {one.claim.statement}{kind} ({_map(one)}{counted}{adjusted})"
 
 
 def _lines(one: Outcome) -> list[str]:
-    sides = zip(one.cases, one.found.sides, strict=True)
-    cases = [f"      {side:<8} {case.id}: {_shown_figures(case)}" for case, side in sides]
+    sides = zip(one.cases, one.over_cases.sides, strict=True)
+    cases = [f"      {side:<8} {case.id}: {_figures_text(case)}" for case, side in sides]
     return [
         _line(one),
         *cases,
-        *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_shown_figures(cost)}" for cost in one.costs),
+        *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures_text(cost)}" for cost in one.costs),
     ]
 
 
@@ -210,15 +217,15 @@ def _map(one: Outcome) -> str:
     return f"{counts['for']} cases for, {counts['against']} against, {counts['neither']} neither; "
 
 
-def _shown(one: Outcome) -> str:
-    case = one.shown
+def _decisive_text(one: Outcome) -> str:
+    case = one.decisive_case
     if case.interval is None:
         return case.id
     unit = f" {case.unit}" if case.unit else ""
     return f"{case.id}: {case.measure} {case.interval}{unit}"
 
 
-def _shown_figures(case: Finding) -> str:
+def _figures_text(case: Finding) -> str:
     if case.interval is None or not case.n:
         return case.note
     tested = f", p = {case.p_value:.2g}" if case.p_value is not None else ""

@@ -112,7 +112,7 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
         say_levers(results.importances)
         _say_next(results, folder)
     given_up = f", {len(results.pruned)} given up" if results.study.pruning else ""
-    trials = f"{len(results.found)} trials ({len(results.failures)} failed{given_up})"
+    trials = f"{len(results.all_trials)} trials ({len(results.failures)} failed{given_up})"
     print(f"{trials} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
@@ -145,7 +145,9 @@ def _say_front(results: StudyResults) -> None:
     for sentence in results.trades:
         _say_wrapped(sentence)
     if results.history.trials_to(0.95) is not None:
-        print(f"95 % of the final hypervolume after {results.history.trials_to(0.95)} of {len(results.found)} trials")
+        print(
+            f"95 % of the final hypervolume after {results.history.trials_to(0.95)} of {len(results.all_trials)} trials"
+        )
 
 
 def _say_next(results: StudyResults, folder: Path) -> None:
@@ -235,7 +237,7 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
     """Return the facts of a study, the same for a program."""
     return {
         "folder": str(folder),
-        "trials": len(results.found),
+        "trials": len(results.all_trials),
         "failed": len(results.failures),
         "pruned": len(results.pruned),
         "pareto": results.pareto.to_dict("records") if results.holdout is not None else [],

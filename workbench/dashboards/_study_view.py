@@ -137,7 +137,7 @@ class StudyView:
             return
         measures = [next(one for one in self._measures if one.name == box.value) for box in (self.across, self.upward)]
         places, note = self._places(measures)
-        every = [_values(self.results, trial) for trial in self.results.found if trial.values is not None]
+        every = [_values(self.results, trial) for trial in self.results.all_trials if trial.values is not None]
         pale = [[values[one.name] for one in measures] for values in every]
         names = [f"trial {trial.number}" for trial in front]
         self.points.show([one.label for one in measures], places, names, self.chosen, pale)
@@ -201,11 +201,11 @@ def _of_goal(rows: list[dict[str, str]], goal: str) -> tuple[list[tuple[str, flo
 
 def _counted(results: StudyResults, is_tuned_now: bool) -> str:
     """Return how far the study is, in words."""
-    trials = max(results.study.trials, len(results.found))
+    trials = max(results.study.trials, len(results.all_trials))
     further = {"failed": len(results.failures), "given up": len(results.pruned)}
     words = "".join(f", {count} {word}" for word, count in further.items() if count)
     rest = "; it is tuned just now, and this page follows" if is_tuned_now else ""
-    return f"{len(results.found)} of {trials} trials{words}, {len(results.best_trials)} on the front{rest}."
+    return f"{len(results.all_trials)} of {trials} trials{words}, {len(results.best_trials)} on the front{rest}."
 
 
 class StudyPanel(PickingWidget):

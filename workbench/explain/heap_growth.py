@@ -96,8 +96,8 @@ def heaps_on_pool(
     Examples
     --------
     >>> few = {"synthetic": "random_mallocs", "threads": 512}
-    >>> found = heaps_on_pool(["warp_aggregated"], workload=few, machine="table_300", left_bytes=1 << 14)
-    >>> [(one.target, one.heap.straddling_percent) for one in found if one.segment_bytes == 1 << 12]
+    >>> result = heaps_on_pool(["warp_aggregated"], workload=few, machine="table_300", left_bytes=1 << 14)
+    >>> [(one.target, one.heap.straddling_percent) for one in result if one.segment_bytes == 1 << 12]
     [('max_bandwidth', 6.25), ('most_free', 6.25), ('round_robin', 81.25)]
     """
     if not (serves and targets and segments):
@@ -281,8 +281,8 @@ def _parts(heap: MallocRecord, how: HeapGrowth) -> _Parts:
     segment = first[piece] + further
     upper = np.minimum(end[piece], (segment + 1) * how.segment_bytes)
     lower = np.maximum(begin[piece], segment * how.segment_bytes)
-    asked_together = np.stack([heap.thread[rows] // how.warp_size, heap.arrival[rows]])
-    calls, call = np.unique(asked_together, axis=1, return_inverse=True)
+    call_key = np.stack([heap.thread[rows] // how.warp_size, heap.arrival[rows]])
+    calls, call = np.unique(call_key, axis=1, return_inverse=True)
     return _Parts(segment, upper - lower, call.reshape(-1)[piece], calls.shape[1])
 
 

@@ -91,8 +91,8 @@ class LockFit(NamedTuple):
         InputError
             A figure is above what its lever may be.
 
-        >>> found = LockFit(5.0, 0.2, 0.002, 0.0).levers(1500.0)
-        >>> found.lock.hold_cycles, found.atomics.figures()
+        >>> result = LockFit(5.0, 0.2, 0.002, 0.0).levers(1500.0)
+        >>> result.lock.hold_cycles, result.atomics.figures()
         (300, (0, 3, 1048576))
         """
         lock = read_policy("lock", {"trylock_spin": {"hold_cycles": max(round(self.hold_us * clock_mhz), 1)}})

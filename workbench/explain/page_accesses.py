@@ -192,8 +192,8 @@ def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str 
     --------
     >>> from workbench.explain.page_accesses import simulated
     >>> few = {"synthetic": "full_card", "footprint": 0.01, "others": 0.0}
-    >>> found = pool_accesses(simulated({"engine": "pool", "workload": few}), card="gpu0")
-    >>> found.cycle.size > 100, bool(found.unmap.any())                     # nothing goes back to the driver
+    >>> result = pool_accesses(simulated({"engine": "pool", "workload": few}), card="gpu0")
+    >>> result.cycle.size > 100, bool(result.unmap.any())                     # nothing goes back to the driver
     (True, False)
     """
     how, chosen = touches or Touches.read({}), _cards(record, card)

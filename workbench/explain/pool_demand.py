@@ -63,8 +63,8 @@ def demand_of(record: PoolRecord, lends: np.ndarray | None = None, granted_only:
     --------
     >>> from workbench.explain.page_accesses import simulated
     >>> full = {"synthetic": "full_card", "footprint": 1.5}
-    >>> asked = demand_of(simulated({"engine": "pool", "workload": full}))
-    >>> int(loads(asked).max()) / int(asked.capacity[1])
+    >>> demand = demand_of(simulated({"engine": "pool", "workload": full}))
+    >>> int(loads(demand).max()) / int(demand.capacity[1])
     1.5
     """
     rows = np.flatnonzero(granted(record) if granted_only else record.action == 0)
@@ -96,7 +96,7 @@ def fullest_moments(demand: Demand) -> list[np.ndarray]:
 
     >>> nothing = np.zeros(0)
     >>> one_after = Demand(np.arange(4), np.array([0, 1, 3]), np.array([2, 4, 4]), *[nothing] * 5)
-    >>> [found.tolist() for found in fullest_moments(one_after)]
+    >>> [regions.tolist() for regions in fullest_moments(one_after)]
     [[0, 1], [1, 2]]
     """
     ends = np.flatnonzero(demand.end < demand.time.size)
@@ -127,7 +127,7 @@ class Cuts(NamedTuple):
 
     members: np.ndarray
     """int64[cuts, cards], 1 = the card's applications belong to the set."""
-    room: np.ndarray
+    capacity: np.ndarray
     """int64[cuts], bytes of those cards."""
 
 
@@ -151,8 +151,8 @@ def cuts_of(demand: Demand) -> Cuts:
     Card 1 does not lend: applications of card 0 have its 10 bytes alone, those of both cards together 14.
 
     >>> nothing, two = np.zeros(0, np.int64), np.full((2, 2), 12.0)
-    >>> found = cuts_of(Demand(*[nothing] * 5, np.array([10, 4]), two, np.array([True, False])))
-    >>> found.members.tolist(), found.room.tolist()
+    >>> cuts = cuts_of(Demand(*[nothing] * 5, np.array([10, 4]), two, np.array([True, False])))
+    >>> cuts.members.tolist(), cuts.capacity.tolist()
     ([[0, 0], [1, 0], [1, 1]], [0, 10, 14])
     """
     reach = demand.allowed.T
@@ -181,8 +181,8 @@ def granted_in_order(demand: Demand) -> np.ndarray:
     Examples
     --------
     >>> times, two = np.arange(4), np.full((2, 2), 12.0)
-    >>> asked = np.array([0, 1, 3]), np.array([2, 4, 4]), np.array([9, 8, 8]), np.array([0, 0, 1])
-    >>> granted_in_order(Demand(times, *asked, np.array([10, 4]), two, np.ones(2, bool)))
+    >>> regions = np.array([0, 1, 3]), np.array([2, 4, 4]), np.array([9, 8, 8]), np.array([0, 0, 1])
+    >>> granted_in_order(Demand(times, *regions, np.array([10, 4]), two, np.ones(2, bool)))
     array([ True, False,  True])
     """
     cuts, live = cuts_of(demand), np.zeros(demand.capacity.size, np.int64)
@@ -193,7 +193,7 @@ def granted_in_order(demand: Demand) -> np.ndarray:
         if row in starts:
             region = starts[row]
             live[demand.borrower[region]] += demand.size[region]
-            taken[region] = bool((cuts.members @ live <= cuts.room).all())
+            taken[region] = bool((cuts.members @ live <= cuts.capacity).all())
             if not taken[region]:
                 live[demand.borrower[region]] -= demand.size[region]
         elif row in stops and taken[stops[row]]:
@@ -230,8 +230,8 @@ def most_granted(demand: Demand, of: Of = "regions") -> float:
     --------
     Of three regions that live together the two of 5 bytes fill the card.
 
-    >>> asked = np.arange(3), np.full(3, 3), np.array([8, 5, 5]), np.zeros(3, np.int64)
-    >>> one = Demand(np.arange(3), *asked, np.array([10]), np.full((1, 1), np.inf), np.ones(1, bool))
+    >>> regions = np.arange(3), np.full(3, 3), np.array([8, 5, 5]), np.zeros(3, np.int64)
+    >>> one = Demand(np.arange(3), *regions, np.array([10]), np.full((1, 1), np.inf), np.ones(1, bool))
     >>> round(most_granted(one), 3), round(most_granted(one, "bytes"), 3)
     (0.667, 0.556)
     """
@@ -244,30 +244,30 @@ def most_granted(demand: Demand, of: Of = "regions") -> float:
     )
     if not worth.size:
         return float("nan")
-    table, room = _tight_cuts(demand)
-    if not room.size:
+    table, limits = _tight_cuts(demand)
+    if not limits.size:
         return 1.0
-    solution: Any = linprog(-worth, table, room, bounds=(0, 1), method="highs")
+    solution: Any = linprog(-worth, table, limits, bounds=(0, 1), method="highs")
     return float(-solution.fun)
 
 
 def _tight_cuts(demand: Demand) -> tuple[Any, np.ndarray]:
-    """Return a row for each fullest moment and cut that all that lives would exceed: its bytes and the room, in that
+    """Return a row for each fullest moment and cut that all that lives would exceed: its bytes and the limit, in that
     load."""
     from scipy.sparse import csr_array, vstack
 
     cuts, rows, entries = cuts_of(demand), [csr_array((0, demand.size.size))], 0
-    room: list[float] = []
+    limits: list[float] = []
     for live in fullest_moments(demand):
         inside = cuts.members[:, demand.borrower[live]] * demand.size[live]
         load = inside.sum(axis=1)
-        for cut in np.flatnonzero(load > cuts.room):
+        for cut in np.flatnonzero(load > cuts.capacity):
             share = inside[cut] / load[cut]
             rows.append(csr_array((share, (np.zeros(live.size, np.int64), live)), (1, demand.size.size)))
-            room.append(float(cuts.room[cut] / load[cut]))
+            limits.append(float(cuts.capacity[cut] / load[cut]))
             entries += live.size
         if entries > MOST_ENTRIES:
             raise InputError(
                 f"most_granted takes at most {MOST_ENTRIES:,} lives at moments that count; shorten the run."
             )
-    return vstack(rows, format="csr"), np.array(room)
+    return vstack(rows, format="csr"), np.array(limits)

@@ -103,8 +103,8 @@ def table(
     Examples
     --------
     >>> from workbench.policies.probes import ExactRun, GroupedRun
-    >>> found = table([GroupedRun(groups=32), ExactRun()], [4, 5])
-    >>> [f"{chance:.2g}" for chance in found.machine_failure]
+    >>> result = table([GroupedRun(groups=32), ExactRun()], [4, 5])
+    >>> [f"{chance:.2g}" for chance in result.machine_failure]
     ['8.9e-07', '1', '2.1e-23', '3.3e-07']
     """
     import pandas as pd
@@ -177,8 +177,8 @@ def simulated(
     Examples
     --------
     >>> from workbench.policies.probes import GroupedRun
-    >>> found, = simulated(GroupedRun(groups=32), [4], machines=20, seed=1)
-    >>> found.unit.n, found.module.n, found.machine.n, found.unit.low < 0.126789 < found.unit.high
+    >>> result, = simulated(GroupedRun(groups=32), [4], machines=20, seed=1)
+    >>> result.unit.n, result.module.n, result.machine.n, result.unit.low < 0.126789 < result.unit.high
     (1280, 320, 20, True)
     """
     setting = setting.checked()
@@ -257,8 +257,8 @@ def failure(probe: Probe, demand: int, setting: Setting = Setting()) -> Failure:
     Examples
     --------
     >>> from workbench.policies.probes import ExactRun, GroupedRun
-    >>> found = failure(GroupedRun(groups=32), 4)
-    >>> round(found.unit.failure, 6), round(found.module.failure, 6), f"{found.machine.failure:.3e}"
+    >>> result = failure(GroupedRun(groups=32), 4)
+    >>> round(result.unit.failure, 6), round(result.module.failure, 6), f"{result.machine.failure:.3e}"
     (0.126789, 0.418597, '8.887e-07')
     >>> round(failure(ExactRun(), 1).machine.log10_failure)           # far below the least float
     -607

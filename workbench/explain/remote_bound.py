@@ -66,15 +66,15 @@ def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[OverBou
     --------
     >>> import workbench as wb
     >>> full = {"synthetic": "full_card", "footprint": 1.5}
-    >>> found = over_bound(wb.run({"engine": "pool", "workload": full, "seeds": 1}, workers=0))
-    >>> [(one.granted_percent, round(one.over, 3)) for one in found]
+    >>> result = over_bound(wb.run({"engine": "pool", "workload": full, "seeds": 1}, workers=0))
+    >>> [(one.granted_percent, round(one.over, 3)) for one in result]
     [(100.0, 2.322)]
-    >>> [round(one.value_ns / one.fixed_bound_ns, 2) for one in found]      # all the rest is what moving would gain
+    >>> [round(one.value_ns / one.fixed_bound_ns, 2) for one in result]      # all the rest is what moving would gain
     [1.0]
     """
     bounds = _Bounds(fixed_entries)
     return [
-        _beside(point, seed, record, bounds)
+        _over_bound(point, seed, record, bounds)
         for point in runs.points
         for seed, record in zip(runs.values(point, "completed_rate"), runs.records(point), strict=True)
     ]
@@ -95,7 +95,7 @@ class _Bounds:
         return self._known[key]
 
 
-def _beside(point: PlannedPoint, seed: int, record: PoolRecord, bounds: _Bounds) -> OverBound:
+def _over_bound(point: PlannedPoint, seed: int, record: PoolRecord, bounds: _Bounds) -> OverBound:
     options: Any = point.setup.options
     lends = ~record.hosts | options.cpus_lend
     demand, had = demand_of(record, lends), demand_of(record, lends, granted_only=True)
@@ -150,8 +150,8 @@ def moving_bound(demand: Demand) -> float:
 
     >>> gbps = np.array([[np.inf, 10, 5], [10, np.inf, 5], [5, 5, np.inf]])
     >>> once = np.array([0]), np.array([1]), np.array([150]), np.array([0])
-    >>> asked = Demand(np.array([0, 50, 100]), *once, np.array([100, 20, 50]), gbps, np.ones(3, bool))
-    >>> moving_bound(asked)
+    >>> demand = Demand(np.array([0, 50, 100]), *once, np.array([100, 20, 50]), gbps, np.ones(3, bool))
+    >>> moving_bound(demand)
     4.0
     """
     least = least_reading(demand, loads(demand))
@@ -197,8 +197,8 @@ def fixed_bound(demand: Demand, whole: bool = False) -> float:
 
     >>> gbps = np.array([[np.inf, 10, 5], [10, np.inf, 5], [5, 5, np.inf]])
     >>> two = np.array([0, 1]), np.array([3, 3]), np.array([6, 6]), np.array([0, 0])
-    >>> asked = Demand(np.array([0, 0, 10]), *two, np.array([0, 10, 50]), gbps, np.ones(3, bool))
-    >>> round(fixed_bound(asked), 6), round(fixed_bound(asked, whole=True), 6)
+    >>> demand = Demand(np.array([0, 0, 10]), *two, np.array([0, 10, 50]), gbps, np.ones(3, bool))
+    >>> round(fixed_bound(demand), 6), round(fixed_bound(demand, whole=True), 6)
     (1.4, 1.8)
     """
     from scipy.optimize import LinearConstraint, milp
@@ -214,7 +214,7 @@ def fixed_bound(demand: Demand, whole: bool = False) -> float:
     lives = (until - demand.time[demand.begin])[region]
     cost = demand.size[region] / demand.gbps[card, demand.borrower[region]] * lives
     unit = max(float(cost.max()), 1.0)
-    rows = [LinearConstraint(_once(region), 1, 1), *_room(demand, region, card)]
+    rows = [LinearConstraint(_once(region), 1, 1), *_capacity(demand, region, card)]
     solution = milp(cost / unit, integrality=np.full(region.size, int(whole)), constraints=rows, options=_EXACTLY)
     return math.inf if solution.x is None else _mean(float(solution.fun) * unit, demand)
 
@@ -242,7 +242,7 @@ def _once(region: np.ndarray) -> Any:
     return csr_array((np.ones(region.size), (region, np.arange(region.size))))
 
 
-def _room(demand: Demand, region: np.ndarray, card: np.ndarray) -> list[Any]:
+def _capacity(demand: Demand, region: np.ndarray, card: np.ndarray) -> list[Any]:
     """Require that no card holds more than it has at any of the fullest moments; rows that cannot bind are left out."""
     from scipy.optimize import LinearConstraint
     from scipy.sparse import csr_array, vstack

@@ -1,6 +1,6 @@
 """Lost residency: how many workgroups fewer a unit holds at once because shared memory is cut up.
 
-told(trace)                 of how many launches a trace tells what this takes, by the rule below   -> Told
+coverage_of(trace)          of how many launches a trace tells what this takes, by the rule below   -> Coverage
 by_granule(trace, machine)  what whole granules cost, kernel by kernel, against bytes                -> [GranuleLoss]
 by_rule(workload, machine)  what contiguous placement costs on top, as rules of six GPUs place       -> [RuleLoss]
 survey(traces)              both on many traces, with what each does not tell                       -> Survey
@@ -20,6 +20,7 @@ all of them, is the sum of their durations over the cycles that this takes, the 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -49,8 +50,8 @@ REQUESTS = 600
 """Workgroups of a unit's share, the first of the trace."""
 
 
-class Told(NamedTuple):
-    """How much of a trace is told."""
+class Coverage(NamedTuple):
+    """How much of a trace was recorded."""
 
     launches: int
     whole: int
@@ -68,7 +69,7 @@ class Told(NamedTuple):
     """Of the whole, those whose vector registers were recorded."""
 
 
-def told(trace: Trace) -> Told:
+def coverage_of(trace: Trace) -> Coverage:
     """Return of how many launches a trace tells grid, threads and shared memory, and for how much of the time.
 
     Examples
@@ -78,14 +79,14 @@ def told(trace: Trace) -> Told:
     >>> rows = KernelRows()
     >>> rows.add("gemm", duration_ns=30, start_ns=0, device=0, workgroups=4, threads=64, shared_bytes=700)
     >>> rows.add("replayed", duration_ns=10, start_ns=30, device=0)
-    >>> told(Trace(Path("t"), "made", "kernels", rows.table())).time_whole
+    >>> coverage_of(Trace(Path("t"), "made", "kernels", rows.table())).time_whole
     0.75
     """
     table = trace.kernels
-    whole, dynamic = launches_told(table)
+    whole, dynamic = recorded_launches(table)
     seconds = table.duration_ns.astype(float)
     total = float(seconds.sum()) or 1.0
-    return Told(
+    return Coverage(
         launches=table.rows,
         whole=int(whole.sum()),
         dynamic_alone=int(dynamic.sum()),
@@ -97,7 +98,7 @@ def told(trace: Trace) -> Told:
     )
 
 
-def launches_told(table: KernelTable) -> tuple[np.ndarray, np.ndarray]:
+def recorded_launches(table: KernelTable) -> tuple[np.ndarray, np.ndarray]:
     """Return which launches are wholly told, and which with their dynamic shared memory alone: bool[rows] each."""
     grid = _known(table, "workgroups") & _known(table, "threads")
     whole = grid & _known(table, "shared_bytes")
@@ -110,16 +111,22 @@ def _known(table: KernelTable, field: str) -> np.ndarray:
 
 
 class Survey(NamedTuple):
-    """What a survey found."""
+    """The tables of a survey of many traces."""
 
-    told: pd.DataFrame
-    """One row a trace: machine, launches, how many are told, for how much of the time."""
+    coverage: pd.DataFrame
+    """One row a trace: machine, launches, how many were recorded, for how much of the time."""
     granules: pd.DataFrame
     """One row a trace and granule."""
     rules: pd.DataFrame
     """One row a trace, arrival and rule."""
     left_out: list[str]
     """A sentence a trace that is in no table or not in that of the rules, with the reason."""
+
+    @property
+    def told(self) -> pd.DataFrame:
+        """Return `coverage`, under the name of version 0.5."""
+        warnings.warn("Survey.told is now called coverage.", DeprecationWarning, stacklevel=2)
+        return self.coverage
 
 
 def public_traces() -> list[str]:
@@ -165,7 +172,7 @@ def survey(
     heads, granule_rows, rule_rows, left_out = list[Any](), list[Any](), list[Any](), list[str]()
     for name in traces:
         trace = read_trace(trace_file(name))
-        known, chosen = told(trace), machine or _preset_of(trace)
+        known, chosen = coverage_of(trace), machine or _preset_of(trace)
         alone = known.whole == 0
         heads.append({"trace": name, "machine": chosen or "not named", **known._asdict()})
         try:
@@ -281,7 +288,7 @@ class _Demand(NamedTuple):
 
 def _demand(trace: Trace, machine: Any, dynamic_alone: bool) -> _Demand:
     table = trace.kernels
-    whole, dynamic = launches_told(table)
+    whole, dynamic = recorded_launches(table)
     counted = np.flatnonzero(whole | dynamic if dynamic_alone else whole)
     if not len(counted) or table.workgroups is None:
         more = "; say dynamic_alone to count what launches tell" if dynamic.any() and not dynamic_alone else ""

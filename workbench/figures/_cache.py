@@ -90,9 +90,9 @@ def digest_of_runs(runs: RunSet) -> str:
 
 def digest_of_study(results: StudyResults) -> str:
     """Return the digest of what figures of a study can show: every trial, and the front on fresh seeds."""
-    trials = [(one.number, one.point, one.values, one.limits, repr(one.proposal.chosen)) for one in results.found]
+    trials = [(one.number, one.point, one.values, one.limits, repr(one.proposal.chosen)) for one in results.all_trials]
     fresh = "" if results.holdout is None else digest_of_runs(results.holdout)
-    return _hashed(results.study.name, _text(named(results.study.said)), trials, fresh)
+    return _hashed(results.study.name, _text(named(results.study.config)), trials, fresh)
 
 
 def figure_digest(runs: str, code: Iterable[Any], choices: Mapping[str, Any] | None = None) -> str:

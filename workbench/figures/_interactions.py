@@ -80,11 +80,11 @@ def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean")
 
 
 def _shares(runs: RunSet, one: Analysis) -> Shares:
-    if not isinstance(one.found, Indices) or one.found.second is None:
+    if not isinstance(one.estimates, Indices) or one.estimates.second is None:
         cure = "design: {saltelli: {base: 64, second_order: true}}"
         raise InputError(f"interactions needs interactions of pairs, which this sweep's design has not; say {cure}.")
     sides = []
-    for alone, pairs in zip(one.found.first, one.found.second, strict=True):
+    for alone, pairs in zip(one.estimates.first, one.estimates.second, strict=True):
         both = pairs.copy()
         np.fill_diagonal(both, alone)
         sides.append(both)

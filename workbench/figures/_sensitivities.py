@@ -72,7 +72,7 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
     """
     analysis, words = analysis_of(runs, measure, of, "sensitivities")
     panels = tuple(_ranked(runs, one) for one in analysis)
-    if isinstance(analysis[0].found, Effects):
+    if isinstance(analysis[0].estimates, Effects):
         unit = analysis[0].measure.unit
         return Sensitivities(f"effect on {words}" + (f" ({unit})" if unit else ""), "mean size", "spread", panels)
     return Sensitivities(f"share of the variance of {words}", "total", "first order", panels)
@@ -86,10 +86,10 @@ def analysis_of(runs: RunSet, measure: str | None, of: Of, figure: str) -> tuple
 
 
 def _ranked(runs: RunSet, one: Analysis) -> Ranked:
-    if isinstance(one.found, Effects):
-        whole, part = Means(*one.found.mean_size), without_limits(one.found.spread)
+    if isinstance(one.estimates, Effects):
+        whole, part = Means(*one.estimates.mean_size), without_limits(one.estimates.spread)
     else:
-        whole, part = Means(*one.found.total), Means(*one.found.first)
+        whole, part = Means(*one.estimates.total), Means(*one.estimates.first)
     order = np.argsort(-whole.mean, kind="stable")
     names = lever_names(runs, one)
     whole, part = (Means(*(side[order] for side in means)) for means in (whole, part))

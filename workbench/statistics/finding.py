@@ -224,7 +224,7 @@ class OverCases(NamedTuple):
     word: Word
     sides: tuple[Side, ...]
     """Of each case after correction: the map of where it holds."""
-    shown: int
+    decisive: int
     """The place of the case that the verdict stands or falls with; its measure, estimate, interval and p go
     together."""
     p_adjusted: float | None
@@ -274,8 +274,8 @@ def over_cases(
         if family * max(pair[whole] for pair in both) < alpha:
             sides = [side] * len(cases)  # type: ignore[list-item]
     word = _every(sides) if joined == "every" else _some(sides)
-    displayed = _shown(word, cases, sides, both, joined)
-    return OverCases(word, tuple(sides), displayed, _p_of(word, cases, both, adjusted, displayed, family, joined))
+    decisive = _decisive(word, cases, sides, both, joined)
+    return OverCases(word, tuple(sides), decisive, _p_of(word, cases, both, adjusted, decisive, family, joined))
 
 
 def _adjusted(cases: Sequence[Finding], both: Sequence[tuple[float, float]], family: int) -> dict[int, float]:
@@ -306,7 +306,7 @@ def _some(sides: Sequence[Side]) -> Word:
     return "contradicted" if set(sides) == {"against"} else "undecided"
 
 
-def _shown(
+def _decisive(
     word: Word, cases: Sequence[Finding], sides: Sequence[Side], both: Sequence[tuple[float, float]], joined: Joined
 ) -> int:
     """Return the weakest case of what must be shown of all; the strongest of what some case is enough for, a tested
@@ -328,12 +328,12 @@ def _p_of(
     cases: Sequence[Finding],
     both: Sequence[tuple[float, float]],
     adjusted: dict[int, float],
-    displayed: int,
+    decisive: int,
     family: int,
     joined: Joined,
 ) -> float | None:
     if all(case.p_value is None and case.n for case in cases):
         return None
     if word in ("fails_where", "holds_where") or (joined == "some" and word != "contradicted"):
-        return None if cases[displayed].p_value is None else adjusted[displayed]
-    return min(1.0, family * both[displayed][1 if word == "contradicted" else 0])
+        return None if cases[decisive].p_value is None else adjusted[decisive]
+    return min(1.0, family * both[decisive][1 if word == "contradicted" else 0])

@@ -41,7 +41,7 @@ def conduct(
     began, runs_before = time.perf_counter(), evaluator.seconds
     with quiet():
         scheduler = _Scheduler(study, trial_store, evaluator, workload)
-        while scheduler.told < trials:
+        while scheduler.finished < trials:
             scheduler.batch(trials)
         trial_store.write()
         done = [trial_of(study, frozen) for frozen in trial_store.trials]
@@ -59,37 +59,37 @@ class _Scheduler:
         state = _state_of(trial_store)
         sampler = study.sampler.make(study.space) if state is None else state.sampler
         directions = [objective.direction for objective in study.objectives]
-        self.asker = optuna.create_study(directions=directions, sampler=sampler)
-        self.told = 0 if state is None else state.told
+        self.optuna_study = optuna.create_study(directions=directions, sampler=sampler)
+        self.finished = 0 if state is None else state.finished
         self._front = Incumbents()
-        for frozen in trial_store.trials[: self.told]:
-            self.asker.add_trial(frozen)
+        for frozen in trial_store.trials[: self.finished]:
+            self.optuna_study.add_trial(frozen)
             self._learn(frozen)
         for key, value in ({} if state is None else state.notes).items():
-            self.asker._storage.set_study_system_attr(self.asker._study_id, key, value)
+            self.optuna_study._storage.set_study_system_attr(self.optuna_study._study_id, key, value)
 
     def batch(self, trials: int) -> None:
         """Ask for a whole batch, run and tell as much of it as there are to be trials, and keep the sampler."""
         size = self._study.sampler.at_once()
-        wanted = min(size, trials - self.told)
+        wanted = min(size, trials - self.finished)
         if wanted < size:
             self._trial_store.write()
-        self._evaluator.expected = (trials - self.told) * len(self._study.sweep.seeds)
+        self._evaluator.expected = (trials - self.finished) * len(self._study.sweep.seeds)
         batch = [self._ask() for _ in range(size)][:wanted]
         self._trial_store.settle()
         self._tell(batch)
-        self.told += wanted
+        self.finished += wanted
         if wanted == size and self._study.sampler.remembered:
             self._trial_store.keep(self._state())
 
     def _state(self) -> SamplerState:
         import optuna
 
-        notes = self.asker._storage.get_study_system_attrs(self.asker._study_id)
-        return SamplerState(optuna.__version__, self.told, self.asker.sampler, dict(notes))
+        notes = self.optuna_study._storage.get_study_system_attrs(self.optuna_study._study_id)
+        return SamplerState(optuna.__version__, self.finished, self.optuna_study.sampler, dict(notes))
 
     def _ask(self) -> tuple[optuna.trial.Trial, Proposal]:
-        trial = self.asker.ask()
+        trial = self.optuna_study.ask()
         if not self._study.sampler.conditional:
             for dimension in dimensions(self._study.space):
                 dimension.ask(trial)
@@ -103,10 +103,10 @@ class _Scheduler:
         outcomes = []
         for trial, _ in batch:
             if trial.number in judged:
-                outcomes.append(tell(self._study, self.asker, trial, judged[trial.number]))
+                outcomes.append(tell(self._study, self.optuna_study, trial, judged[trial.number]))
                 self._trial_store.append(outcomes[-1])
             else:
-                outcomes.append(repeat(self._study, self.asker, trial, kept[trial.number]))
+                outcomes.append(repeat(self._study, self.optuna_study, trial, kept[trial.number]))
         self._trial_store.sync()
         for frozen in outcomes:
             self._learn(frozen)
@@ -138,10 +138,9 @@ def _state_of(trial_store: TrialStore) -> SamplerState | None:
     if state.optuna != optuna.__version__:
         versions = f"Optuna {state.optuna}, and this is {optuna.__version__}, which may propose other trials"
         raise StoreError(f"the study was begun with {versions}; choose another folder or install that version.")
-    if state.told > len(trial_store.trials):
-        lost = (
-            f"the journal of the study lacks trials: the sampler was told {state.told}, and {len(trial_store.trials)}"
-        )
+    if state.finished > len(trial_store.trials):
+        kept = len(trial_store.trials)
+        lost = f"the journal of the study lacks trials: the sampler was told {state.finished}, and {kept}"
         raise StoreError(f"{lost} are kept; choose another folder.")
     return state
 
@@ -166,7 +165,9 @@ def trial_of(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
     return trial._replace(values=tuple(frozen.values), limits=limits)
 
 
-def tell(study: Study, asker: optuna.Study, trial: optuna.trial.Trial, outcome: Trial) -> optuna.trial.FrozenTrial:
+def tell(
+    study: Study, optuna_study: optuna.Study, trial: optuna.trial.Trial, outcome: Trial
+) -> optuna.trial.FrozenTrial:
     """Tell a trial's outcome; returns the trial as it is to be kept."""
     from optuna.trial import TrialState
 
@@ -174,18 +175,18 @@ def tell(study: Study, asker: optuna.Study, trial: optuna.trial.Trial, outcome: 
     trial.set_user_attr(ERROR, outcome.error)
     if outcome.beaten_by is not None:
         trial.set_user_attr(BEATEN_BY, outcome.beaten_by)
-        return asker.tell(trial, state=TrialState.PRUNED)
+        return optuna_study.tell(trial, state=TrialState.PRUNED)
     if outcome.values is None:
-        return asker.tell(trial, state=TrialState.FAIL)
+        return optuna_study.tell(trial, state=TrialState.FAIL)
     for constraint, value in zip(study.constraints, outcome.limits, strict=True):
         trial.set_user_attr(constraint.measure.name, value)
         for bound, broken in constraint.broken_by(value).items():
             trial.set_constraint(bound, broken)
-    return asker.tell(trial, list(outcome.values))
+    return optuna_study.tell(trial, list(outcome.values))
 
 
 def repeat(
-    study: Study, asker: optuna.Study, trial: optuna.trial.Trial, kept: optuna.trial.FrozenTrial
+    study: Study, optuna_study: optuna.Study, trial: optuna.trial.Trial, kept: optuna.trial.FrozenTrial
 ) -> optuna.trial.FrozenTrial:
     """Tell a trial what is kept of it.
 
@@ -197,4 +198,4 @@ def repeat(
     if trial.params != kept.params:
         cure = "choose another folder; its runs can be copied"
         raise StoreError(f"trial {trial.number} of the study is not what the sampler proposes now; {cure}.")
-    return tell(study, asker, trial, trial_of(study, kept))
+    return tell(study, optuna_study, trial, trial_of(study, kept))

@@ -45,10 +45,10 @@ def different(trials: Sequence[Trial]) -> list[Trial]:
 def front_sweep(study: Study, proposals: Sequence[Proposal]) -> Sweep:
     """Return the sweep over some proposals on the study's hold-out seeds: what is tuned steps together, the rest is
     fixed."""
-    kept = {key: value for key, value in study.said.items() if key in KEYS}
+    kept = {key: value for key, value in study.config.items() if key in KEYS}
     config = {
         **kept,
-        **{key: _stepped(node, [p.said[key] for p in proposals]) for key, node in study.space.parts.items()},
+        **{key: _stepped(node, [p.config[key] for p in proposals]) for key, node in study.space.parts.items()},
         "seeds": study.holdout_seeds,
         "measures": study.sweep.said_measures(),
     }
@@ -118,7 +118,7 @@ class HoldOut:
         InputError
             It is no workload of the engine, or the study has no baseline to compare with.
         """
-        if not study.said.get("baseline"):
+        if not study.config.get("baseline"):
             raise InputError(at(study.sweep.where, "names no baseline, and a hold-out compares the best with it."))
         self._study = study
         self.workload = _absolute(_as_workload(given, study))
@@ -166,7 +166,7 @@ def report_plan(study: Study, proposal: Proposal, tuned_on: Any) -> Plan | None:
 
     None without a baseline, and where the workload has no run that they did not see.
     """
-    if not study.said.get("baseline"):
+    if not study.config.get("baseline"):
         return None
     config = point_sweep(study, Trial(0, proposal, "", None, ""), study.report_seeds)
     config["question"] = f"Does what the study {study.name} tuned hold at seeds that it was not chosen on?"

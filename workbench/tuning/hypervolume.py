@@ -56,8 +56,8 @@ def history(costs: Sequence[Sequence[float] | None], reference: np.ndarray | Non
 
     Examples
     --------
-    >>> found = history([(3.0, 1.0), None, (1.0, 3.0), (1.0, 1.0)], np.array([4.0, 4.0]))
-    >>> found.volumes
+    >>> result = history([(3.0, 1.0), None, (1.0, 3.0), (1.0, 1.0)], np.array([4.0, 4.0]))
+    >>> result.volumes
     array([3., 3., 5., 9.])
     """
     counted = np.array([row for row in costs if row is not None], float)

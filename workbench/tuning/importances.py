@@ -54,12 +54,15 @@ def lever_shares(study: Study, trials: Sequence[Trial]) -> dict[str, dict[str, f
         warnings.simplefilter("ignore")  # that low values are explained: they are costs
         goals: dict[str, Any] = {FRONT: None} if len(study.objectives) > 1 else {}
         goals |= {objective.measure.name: _value(k) for k, objective in enumerate(study.objectives)}
-        asker, shuffled = _study_of(study, done), [_study_of(study, done, draw) for draw in range(SHUFFLES)]
-        return {name: _with_floor(asker, shuffled, target) for name, target in goals.items()}
+        optuna_study, shuffled = (
+            _optuna_study(study, done),
+            [_optuna_study(study, done, draw) for draw in range(SHUFFLES)],
+        )
+        return {name: _with_floor(optuna_study, shuffled, target) for name, target in goals.items()}
 
 
-def _with_floor(asker: optuna.Study, shuffled: Sequence[optuna.Study], target: Any) -> dict[str, float]:
-    parts = _parts(asker, target)
+def _with_floor(optuna_study: optuna.Study, shuffled: Sequence[optuna.Study], target: Any) -> dict[str, float]:
+    parts = _parts(optuna_study, target)
     total = sum(parts.values())
     by_chance = sorted(max(_parts(one, target).values(), default=0.0) for one in shuffled)
     floor = by_chance[min(FLOOR * (len(by_chance) + 1) // 100, len(by_chance)) - 1]
@@ -72,29 +75,29 @@ def _value(place: int) -> Callable[[optuna.trial.FrozenTrial], float]:
     return lambda trial: float(trial.values[place])
 
 
-def _parts(asker: optuna.Study, target: Callable[[optuna.trial.FrozenTrial], float] | None) -> dict[str, float]:
+def _parts(optuna_study: optuna.Study, target: Callable[[optuna.trial.FrozenTrial], float] | None) -> dict[str, float]:
     """Return how far along each lever the best trials differ from all trials, the farthest first."""
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
     evaluator = PedAnovaImportanceEvaluator()
-    parts = get_param_importances(asker, evaluator=evaluator, target=target, normalize=False)
+    parts = get_param_importances(optuna_study, evaluator=evaluator, target=target, normalize=False)
     return dict(sorted(parts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _study_of(study: Study, trials: Sequence[Trial], shuffle: int | None = None) -> optuna.Study:
+def _optuna_study(study: Study, trials: Sequence[Trial], shuffle: int | None = None) -> optuna.Study:
     """Return the trials with the levers that mattered to each, and costs for values; perhaps those of other trials."""
     import optuna
 
     outcomes = np.arange(len(trials)) if shuffle is None else Streams(shuffle)["outcomes"].permutation(len(trials))
     axes = {dimension.path: dimension for dimension in dimensions(study.space)}
-    asker = optuna.create_study(directions=["minimize"] * len(study.objectives))
+    optuna_study = optuna.create_study(directions=["minimize"] * len(study.objectives))
     for trial, of in zip(trials, outcomes.tolist(), strict=True):
         chosen = trial.proposal.chosen
-        asker.add_trial(
+        optuna_study.add_trial(
             optuna.trial.create_trial(
                 params={path: axes[path].parameter(value) for path, value in chosen.items()},
                 distributions={path: axes[path].distribution() for path in chosen},
                 values=list(costs_of(trials[of].values or (), study.objectives)),
             )
         )
-    return asker
+    return optuna_study

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from workbench.tuning.dimension import Dimension
 from workbench.tuning.results import StudyResults
 from workbench.tuning.space import dimensions
-from workbench.tuning.study import Trial, shown
+from workbench.tuning.study import Trial, table_value
 
 MOST_AXES = 8
 """Of levers that are shown."""
@@ -52,10 +52,10 @@ def parallel_axes(results: StudyResults, levers: Sequence[str] = ()) -> list[Par
 
 def _of_lever(dimension: Dimension, front: Sequence[Trial]) -> ParallelAxis:
     chosen = [trial.proposal.chosen.get(dimension.path) for trial in front]
-    words = tuple("" if value is None else str(shown(value)) for value in chosen)
+    words = tuple("" if value is None else str(table_value(value)) for value in chosen)
     at = tuple(math.nan if value is None else _place(dimension, value) for value in chosen)
     low, high = (dimension.value(_end_of_axis(dimension, k)) for k in (0, 1))
-    return ParallelAxis(dimension.path, (str(shown(low)), str(shown(high))), words, at)
+    return ParallelAxis(dimension.path, (str(table_value(low)), str(table_value(high))), words, at)
 
 
 def _end_of_axis(dimension: Dimension, which: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from workbench.tuning.front import Front, point_sweep
 from workbench.tuning.hypervolume import History, history
 from workbench.tuning.importances import lever_shares
 from workbench.tuning.objectives import Costs, costs_of
-from workbench.tuning.study import Study, Trial, shown
+from workbench.tuning.study import Study, Trial, table_value
 from workbench.tuning.trades import to_take, trades
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class StudyResults:
         self, study: Study, trials: list[Trial], best: list[Trial], holdout: RunSet | None, folder: Path | None
     ) -> None:
         self.study = study
-        self.found = trials
+        self.all_trials = trials
         """Every trial, in order."""
         self.holdout = holdout
         """The front's and the baseline's runs on fresh seeds, to be summarised, drawn and exported like those of any
@@ -45,14 +46,20 @@ class StudyResults:
         """The trials of the front, in order: the first of each outcome, on the study's own seeds."""
 
     @property
+    def found(self) -> list[Trial]:
+        """Return `all_trials`, under the name of version 0.5."""
+        warnings.warn("StudyResults.found is now called all_trials.", DeprecationWarning, stacklevel=2)
+        return self.all_trials
+
+    @property
     def failures(self) -> list[Trial]:
         """Return the trials that failed, each with its reason."""
-        return [trial for trial in self.found if trial.status == "failed"]
+        return [trial for trial in self.all_trials if trial.status == "failed"]
 
     @property
     def pruned(self) -> list[Trial]:
         """Return the trials that were given up as hopeless, each with the trial that made it so."""
-        return [trial for trial in self.found if trial.status == "pruned"]
+        return [trial for trial in self.all_trials if trial.status == "pruned"]
 
     @property
     def any_failed(self) -> bool:
@@ -66,23 +73,23 @@ class StudyResults:
         an objective, one a constraint's measure, feasible (keeps every constraint), front."""
         import pandas as pd
 
-        paths = list(dict.fromkeys(path for trial in self.found for path in trial.proposal.chosen))
+        paths = list(dict.fromkeys(path for trial in self.all_trials for path in trial.proposal.chosen))
         best = {trial.point for trial in self.best_trials}
         columns: dict[str, list[Any]] = {
-            "trial": [trial.number for trial in self.found],
-            "status": [trial.status for trial in self.found],
-            "error": [trial.error or _given_up(trial) for trial in self.found],
-            "point_id": [trial.point for trial in self.found],
-            **{path: [shown(trial.proposal.chosen.get(path)) for trial in self.found] for path in paths},
+            "trial": [trial.number for trial in self.all_trials],
+            "status": [trial.status for trial in self.all_trials],
+            "error": [trial.error or _given_up(trial) for trial in self.all_trials],
+            "point_id": [trial.point for trial in self.all_trials],
+            **{path: [table_value(trial.proposal.chosen.get(path)) for trial in self.all_trials] for path in paths},
         }
         for k, objective in enumerate(self.study.objectives):
-            values = [math.nan if trial.values is None else trial.values[k] for trial in self.found]
+            values = [math.nan if trial.values is None else trial.values[k] for trial in self.all_trials]
             columns[objective.measure.name] = values
         for k, constraint in enumerate(self.study.constraints):
-            means = [trial.limits[k] if trial.limits else math.nan for trial in self.found]
+            means = [trial.limits[k] if trial.limits else math.nan for trial in self.all_trials]
             columns.setdefault(constraint.measure.name, means)
-        columns["feasible"] = [trial.feasible(self.study.constraints) for trial in self.found]
-        return pd.DataFrame({**columns, "front": [trial.point in best for trial in self.found]})
+        columns["feasible"] = [trial.feasible(self.study.constraints) for trial in self.all_trials]
+        return pd.DataFrame({**columns, "front": [trial.point in best for trial in self.all_trials]})
 
     @functools.cached_property
     def front(self) -> Front:
@@ -94,7 +101,7 @@ class StudyResults:
             Every trial failed, so there is none.
         """
         if self.holdout is None:
-            raise WorkbenchError(_why_none(self.found, self.failures))
+            raise WorkbenchError(_why_none(self.all_trials, self.failures))
         return Front(self.study, self.best_trials, self.holdout)
 
     @property
@@ -147,10 +154,10 @@ class StudyResults:
     def costs(self) -> list[Costs | None]:
         """Return the objectives of each trial as costs, None of those that failed, were given up or break a
         constraint."""
-        counted = [trial.feasible(self.study.constraints) for trial in self.found]
+        counted = [trial.feasible(self.study.constraints) for trial in self.all_trials]
         return [
             costs_of(trial.values or (), self.study.objectives) if counts else None
-            for trial, counts in zip(self.found, counted, strict=True)
+            for trial, counts in zip(self.all_trials, counted, strict=True)
         ]
 
     @property
@@ -158,7 +165,7 @@ class StudyResults:
         """Return one row a trial: trial, hypervolume so far, share of the final one."""
         import pandas as pd
 
-        numbers = [trial.number for trial in self.found]
+        numbers = [trial.number for trial in self.all_trials]
         return pd.DataFrame({"trial": numbers, "hypervolume": self.history.volumes, "share": self.history.shares})
 
     @functools.cached_property
@@ -168,7 +175,7 @@ class StudyResults:
         anything. Trials that break a constraint are left out. Empty where fewer than 20 trials are done."""
         import pandas as pd
 
-        shares = lever_shares(self.study, self.found)
+        shares = lever_shares(self.study, self.all_trials)
         levers = list(dict.fromkeys(path for goal in shares.values() for path in goal))
         return pd.DataFrame({"lever": levers, **{g: [s.get(path, 0.0) for path in levers] for g, s in shares.items()}})
 

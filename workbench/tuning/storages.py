@@ -234,7 +234,7 @@ class Database:
 
     @property
     def where(self) -> str:
-        return f"{self._place.shown}: {self._name!r}"
+        return f"{self._place.without_password}: {self._name!r}"
 
     def _say(self, key: str, value: str) -> None:
         self._rows.set_study_system_attr(self._id, key, value)
@@ -301,7 +301,9 @@ class Database:
         except (SQLAlchemyError, _storage_error(), OSError) as problem:
             cause = getattr(problem, "orig", None) or problem.__cause__ or problem
             first = hidden(str(cause).strip().splitlines()[0]) if str(cause).strip() else type(cause).__name__
-            raise StoreError(f"the storage {self._place.shown} cannot be used: {shown(first, 200)}.") from None
+            raise StoreError(
+                f"the storage {self._place.without_password} cannot be used: {shown(first, 200)}."
+            ) from None
 
 
 def open_database(storage: StorageAddress) -> RDBStorage:
@@ -316,7 +318,7 @@ def open_database(storage: StorageAddress) -> RDBStorage:
         with quiet():
             return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True, "connect_args": options})
     except ImportError:
-        raise missing_extra(f"the storage {storage.shown}", "postgresql") from None
+        raise missing_extra(f"the storage {storage.without_password}", "postgresql") from None
 
 
 def _storage_error() -> type[Exception]:

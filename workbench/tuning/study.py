@@ -53,7 +53,7 @@ class StorageAddress(NamedTuple):
     """Its name there."""
 
     @property
-    def shown(self) -> str:
+    def without_password(self) -> str:
         """Return the address as people may see it: without a password."""
         return hidden(self.url)
 
@@ -83,7 +83,7 @@ class Study(NamedTuple):
     name: str
     sweep: Sweep
     """Everything but the choices; `said` still holds every `tune`."""
-    said: dict[str, Any]
+    config: dict[str, Any]
     """The whole mapping."""
     space: Levers
     objectives: tuple[Objective, ...]
@@ -128,7 +128,7 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     return Study(
         name=sweep.name,
         sweep=sweep._replace(measures=list(dict.fromkeys(measures))),
-        said=config,
+        config=config,
         space=space,
         objectives=objectives,
         constraints=constraints,
@@ -191,7 +191,7 @@ def _fresh_seeds(
 class Proposal(NamedTuple):
     """What a trial tries."""
 
-    said: dict[str, Any]
+    config: dict[str, Any]
     """Machine, options and policy as a sweep says them."""
     chosen: dict[str, Any]
     """The value of every dimension that matters, by path."""
@@ -239,12 +239,12 @@ def proposed(study: Study, choose: Any) -> Proposal:
 
 def planned(study: Study, proposal: Proposal, workload: Any) -> PlannedPoint:
     """Return the point of a proposal: the same, with the same name, as an ordinary sweep would have."""
-    setup = read_setup(study.sweep, {**proposal.said, "workload": workload})
+    setup = read_setup(study.sweep, {**proposal.config, "workload": workload})
     name = point_id(setup.identity(), study.sweep.mechanism.revision)
     return PlannedPoint(name, with_code(setup), {}, None)
 
 
-def shown(value: Any) -> Any:
+def table_value(value: Any) -> Any:
     """Return a chosen value as a table shows it."""
     return value.short() if isinstance(value, Spec) else value
 

@@ -173,8 +173,8 @@ class SamplerState(NamedTuple):
 
     optuna: str
     """The version that wrote it."""
-    told: int
-    """How many trials had been told."""
+    finished: int
+    """How many trials had an outcome."""
     sampler: Any
     notes: dict[str, Any]
     """What the sampler wrote into Optuna's study, such as the parents of each generation."""

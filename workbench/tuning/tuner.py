@@ -92,13 +92,13 @@ def tune(
 
     Examples
     --------
-    >>> found = tune({"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
+    >>> result = tune({"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
     ...               "policy": {"placement": {"tune": ["first_fit", "last_fit", "next_fit"]}},
     ...               "baseline": {"placement": "first_fit"}, "objectives": ["drain_cycles"],
     ...               "sampler": {"random": {"seed": 1}}, "trials": 6, "holdout_seeds": 3})
-    >>> len(found.trials), bool(found.pareto.best.any())
+    >>> len(result.trials), bool(result.pareto.best.any())
     (6, True)
-    >>> sorted(found.best["baseline"]), found.best["seeds"]
+    >>> sorted(result.best["baseline"]), result.best["seeds"]
     (['placement'], {'first': 5, 'count': 3})
     """
     requested = read_study(study, set)
@@ -276,7 +276,7 @@ def keep_results(results: StudyResults, folder: Path) -> None:
 
 def keep_study(study: Study, folder: Path) -> None:
     """Write the study as it is tuned: with it, the trials can be looked at while it goes on, and however it ends."""
-    config = with_files(named(study.said), study.sweep.folder, lambda path: str(path.resolve()))
+    config = with_files(named(study.config), study.sweep.folder, lambda path: str(path.resolve()))
     if "storage" in config:
         config["storage"] = _without_password(config["storage"])
     write_own(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))

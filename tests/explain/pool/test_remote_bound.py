@@ -148,5 +148,5 @@ def test_a_sweep_beside_its_bounds():
 def test_cards_that_differ_in_whom_they_may_ask_have_their_own_cuts():
     gbps = best_paths(np.array([[0, 16, 0], [16, 0, 16], [0, 16, 0]], float), "direct_only").bottleneck_gbps
     cuts = cuts_of(demand([0, 1], [(0, 2, 1, 0)], [1, 2, 4], gbps, [True] * 3))
-    config = {tuple(m): int(r) for m, r in zip(cuts.members.tolist(), cuts.room.tolist(), strict=True)}
+    config = {tuple(m): int(r) for m, r in zip(cuts.members.tolist(), cuts.capacity.tolist(), strict=True)}
     assert config[1, 0, 0] == 3 and config[0, 0, 1] == 6 and config[1, 1, 1] == 7

@@ -8,7 +8,7 @@ import pytest
 from tests.needs import TRACES, needs
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.explain.residency import GRANULES, by_granule, by_rule, survey, told
+from workbench.explain.residency import GRANULES, by_granule, by_rule, coverage_of, survey
 from workbench.machine import Machine, preset
 from workbench.workloads.catalogue import locate
 from workbench.workloads.importers import read_trace
@@ -29,7 +29,7 @@ def made(*launches, dynamic=None):
 
 
 def test_what_a_trace_tells_is_counted_and_nothing_untold_is_zero():
-    known = told(made((700, 30, 4), (0, 10, 4), (None, 50, 4), (None, 10, None), dynamic=[-1, -1, 512, -1]))
+    known = coverage_of(made((700, 30, 4), (0, 10, 4), (None, 50, 4), (None, 10, None), dynamic=[-1, -1, 512, -1]))
     assert (known.launches, known.whole, known.dynamic_alone, known.untold, known.asking) == (4, 2, 1, 1, 1)
     assert (known.time_whole, known.time_dynamic_alone) == (0.4, 0.5)
 
@@ -101,7 +101,7 @@ def test_equal_pieces_leave_no_holes():
 @needs(TRACES)
 def test_the_serving_trace_loses_nothing_by_granule_and_something_by_rule():
     trace = read_trace(locate("rocprofv3_mi355x_part1"))
-    assert (told(trace).whole, told(trace).untold, told(trace).asking) == (8000, 0, 1651)
+    assert (coverage_of(trace).whole, coverage_of(trace).untold, coverage_of(trace).asking) == (8000, 0, 1651)
     losses = {one.granule_bytes: one for one in by_granule(trace, preset("mi350x").machine())}
     assert [*losses] == [*GRANULES] and losses[1280].lost == 0 and losses[1280].bound == 845
     workload = {"trace": "rocprofv3_mi355x_part1", "count": 600, "longest_us": 200}
@@ -117,7 +117,7 @@ def test_the_serving_trace_loses_nothing_by_granule_and_something_by_rule():
 @needs(TRACES)
 def test_a_survey_names_what_it_leaves_out():
     found = survey(["tracelens_vllm_graph_execution", "tracelens_mi300x_xdit_sd35"], units=0)
-    assert found.told["untold"].tolist() == [361, 0]
+    assert found.coverage["untold"].tolist() == [361, 0]
     assert found.left_out == ["tracelens_vllm_graph_execution: its card has no preset; name a machine."]
     assert set(found.granules["counts"]) == {"dynamic part alone"} and not len(found.rules)
 

@@ -85,14 +85,14 @@ def test_the_intervals_hold_the_known_indices_and_are_not_wide(known):
 
 
 def test_a_study_finds_the_indices_of_its_own_outputs_row_by_row(both):
-    for one, way in zip(both.found, FUNCTIONS, strict=True):
+    for one, way in zip(both.analyses, FUNCTIONS, strict=True):
         outputs = [value_at(way, row) for row in rows_of(BASE)]
         own = sobol_indices(outputs, 3, seed=1)
         assert one.way == way
-        assert one.found.first.value == pytest.approx(own.first.value, abs=1e-9)
-        assert one.found.total.high == pytest.approx(own.total.high, abs=1e-9)
+        assert one.estimates.first.value == pytest.approx(own.first.value, abs=1e-9)
+        assert one.estimates.total.high == pytest.approx(own.total.high, abs=1e-9)
         above = np.triu_indices(3, 1)
-        assert one.found.second.low[above] == pytest.approx(own.second.low[above], abs=1e-9)
+        assert one.estimates.second.low[above] == pytest.approx(own.second.low[above], abs=1e-9)
 
 
 def value_at(way, row):
@@ -129,7 +129,8 @@ def test_the_intervals_of_the_indices_hold_the_truth_about_as_often_as_they_say(
 
 
 def test_the_effects_of_a_line_are_its_slopes_times_the_ranges():
-    result = wb.sensitivity(study(design={"morris": {"trajectories": 6}}), measure="line", workers=1).found[0].found
+    morris = study(design={"morris": {"trajectories": 6}})
+    result = wb.sensitivity(morris, measure="line", workers=1).analyses[0].estimates
     assert result.mean == pytest.approx([3 * 2 * math.pi, -5 * 2 * math.pi, 0], rel=1e-5)
     assert result.mean_size.value == pytest.approx(np.abs(result.mean))
     assert result.spread == pytest.approx(0, abs=1e-4)
@@ -161,9 +162,9 @@ def test_a_lever_that_changes_nothing_has_no_share_and_no_interval():
 
 
 def test_seeds_shift_all_outputs_alike_and_change_no_index(both):
-    three = wb.sensitivity(study(seeds=3, design={"saltelli": {"base": BASE, "seed": 1}}), workers=1).found[0]
+    three = wb.sensitivity(study(seeds=3, design={"saltelli": {"base": BASE, "seed": 1}}), workers=1).analyses[0]
     assert three.seeds == 3
-    assert three.found.total.value == pytest.approx(both.found[0].found.total.value)
+    assert three.estimates.total.value == pytest.approx(both.analyses[0].estimates.total.value)
 
 
 def test_a_gain_is_analysed_as_it_is_compared():
@@ -171,20 +172,20 @@ def test_a_gain_is_analysed_as_it_is_compared():
     design = {"saltelli": {"base": BASE, "seed": 1}}
     config = study(policy=policy, baseline=baseline, seeds=2, design=design)
     sensitivity = wb.sensitivity(config, of="gain", workers=1)
-    assert [one.way for one in sensitivity.found] == ["best_fit"]
+    assert [one.way for one in sensitivity.analyses] == ["best_fit"]
     gains = [value_at("first_fit", row) - value_at("best_fit", row) for row in rows_of(BASE)]
-    assert sensitivity.found[0].found.first.value == pytest.approx(sobol_indices(gains, 3).first.value, abs=1e-9)
+    assert sensitivity.analyses[0].estimates.first.value == pytest.approx(sobol_indices(gains, 3).first.value, abs=1e-9)
 
 
 def test_a_gain_is_positive_where_the_policy_is_better():
     policy, baseline = {"placement": {"vary": ["first_fit", "best_fit"]}}, {"placement": "first_fit"}
     design = {"morris": {"trajectories": 5, "seed": 2}}
-    (one,) = wb.sensitivity(study(policy=policy, baseline=baseline, design=design), of="gain", workers=1).found
+    (one,) = wb.sensitivity(study(policy=policy, baseline=baseline, design=design), of="gain", workers=1).analyses
     morris, axes = Morris(trajectories=5, seed=2), [Axis(f"x{k}", "number", -math.pi, math.pi) for k in (1, 2, 3)]
     gains = [value_at("first_fit", row) - value_at("best_fit", row) for row in np.array(morris.rows(axes))]
     own = elementary_effects(gains, morris.ranks(axes), morris.levels)
     assert np.abs(own.mean).max() > 0.1
-    assert one.found.mean == pytest.approx(own.mean, abs=1e-4)
+    assert one.estimates.mean == pytest.approx(own.mean, abs=1e-4)
 
 
 def test_a_range_that_one_way_alone_has_is_a_lever_of_that_way_alone():
@@ -192,10 +193,10 @@ def test_a_range_that_one_way_alone_has_is_a_lever_of_that_way_alone():
         policy={"placement": {"vary": ["first_fit", {"nearest_boundary": {"tie": {"vary": True}}}]}},
         design={"saltelli": {"base": 16, "second_order": False}},
     )
-    result = wb.sensitivity(config, measure="line", workers=1).found
+    result = wb.sensitivity(config, measure="line", workers=1).analyses
     assert [(one.way, len(one.paths)) for one in result] == [("first_fit", 3), ("nearest_boundary", 4)]
     assert result[1].paths[0] == "policy.placement.nearest_boundary.tie"
-    assert result[1].found.total.value[0] == 0
+    assert result[1].estimates.total.value[0] == 0
 
 
 def test_the_evaluations_are_ordinary_runs_and_a_killed_study_goes_on(tmp_path):

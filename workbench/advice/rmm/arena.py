@@ -23,12 +23,12 @@ _GLOBAL = -1
 class _Superblock:
     """A range of which blocks are given by first fit; free blocks by address."""
 
-    __slots__ = ("free", "owner", "room", "size", "start")
+    __slots__ = ("free", "longest_free", "owner", "size", "start")
 
     def __init__(self, start: int, size: int, owner: int) -> None:
         self.start, self.size, self.owner = start, size, owner
         self.free: list[list[int]] = [[start, size]]
-        self.room = size
+        self.longest_free = size
         """No free block is larger."""
 
     def is_empty(self) -> bool:
@@ -36,7 +36,7 @@ class _Superblock:
 
     def take(self, size: int) -> int:
         """Take the first block by address that fits."""
-        if size > self.room:
+        if size > self.longest_free:
             return NO_ROOM
         largest = 0
         for place, block in enumerate(self.free):
@@ -48,7 +48,7 @@ class _Superblock:
                     block[0], block[1] = start + size, length - size
                 return start
             largest = max(largest, length)
-        self.room = largest
+        self.longest_free = largest
         return NO_ROOM
 
     def give(self, start: int, size: int) -> None:
@@ -61,7 +61,7 @@ class _Superblock:
             size = self.free[place - 1][1]
         else:
             self.free.insert(place, [start, size])
-        self.room = max(self.room, size)
+        self.longest_free = max(self.longest_free, size)
 
 
 class Arena:
@@ -129,7 +129,7 @@ class Arena:
         if block.size < size + LEAST:
             return
         rest = _Superblock(block.start + size, block.size - size, _GLOBAL)
-        block.size = block.room = size
+        block.size = block.longest_free = size
         block.free = [[used, block.start + size - used]] if used < block.start + size else []
         self._blocks[rest.start] = rest
         insort(self._starts, rest.start)
@@ -154,7 +154,7 @@ class Arena:
         if other is None or {block.owner, other.owner} != {_GLOBAL} or not (block.is_empty() and other.is_empty()):
             return
         block.size += other.size
-        block.room, block.free = block.size, [[block.start, block.size]]
+        block.longest_free, block.free = block.size, [[block.start, block.size]]
         del self._blocks[other.start]
         self._starts.remove(other.start)
         self._own[_GLOBAL].remove(other.start)

@@ -200,10 +200,10 @@ def must_go(advice: Diagnosis) -> int | None:
     """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much room it
     had is not told."""
     failure = advice.cards[0].failure
-    room = None if failure is None else failure.room_bytes
-    if room is None:
+    available = None if failure is None else failure.room_bytes
+    if available is None:
         return None
-    return max((advice.best_trial.cards[0].smallest_card_bytes or advice.best_trial.needed_bytes) - room, 0)
+    return max((advice.best_trial.cards[0].smallest_card_bytes or advice.best_trial.needed_bytes) - available, 0)
 
 
 def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:

@@ -94,9 +94,9 @@ def _held(advice: Diagnosis) -> str:
     cached = f", {bytes_said(free - pinned)} cached, which goes back by itself" if free > pinned else ""
     holders = [holder for holder in advice.holders() if not holder.name.startswith("(")]
     most = f"; the largest holder is {holders[0].name} ({bytes_said(holders[0].bytes)})" if holders else ""
-    live, asked_for = reserved - free, int(advice.cards[0].recorded.allocated[advice.cards[0].decisive])
+    live, requested = reserved - free, int(advice.cards[0].recorded.allocated[advice.cards[0].decisive])
     rounding = (
-        f" ({bytes_said(asked_for)} asked for, the rest is rounding)" if asked_for < (1 - ROUNDING) * live else ""
+        f" ({bytes_said(requested)} asked for, the rest is rounding)" if requested < (1 - ROUNDING) * live else ""
     )
     return (
         f"At that moment {bytes_said(reserved)} were reserved: {bytes_said(live)} live{rounding}, "
@@ -145,8 +145,8 @@ def _to_set(advice: Diagnosis) -> str:
 def _where_it_fits(advice: Diagnosis) -> str:
     best, own, card = advice.best_trial, advice.own_trial, advice.cards[0]
     fits, before = (it.cards[0].smallest_card_bytes or it.cards[0].reserved_peak_bytes for it in (best, own))
-    room = None if card.failure is None else card.failure.room_bytes
-    had = f"; it had {bytes_said(room)}" if room is not None else ""
+    available = None if card.failure is None else card.failure.room_bytes
+    had = f"; it had {bytes_said(available)}" if available is not None else ""
     was = f" (under the recorded settings {bytes_said(before)})" if advice.is_change else ""
     anew = "" if advice.is_whole else "; what was live at its start is laid out anew"
     named = ""
@@ -187,7 +187,7 @@ def _called(trial: Trial) -> str:
     return trial.conf or "PyTorch's defaults"
 
 
-def calls_said(trial: Trial) -> str:
+def calls_text(trial: Trial) -> str:
     """Return the driver's calls with their cost."""
     return f"{trial.driver_calls:,} driver calls (about {trial.driver_ns / 1e6:,.1f} ms)"
 
@@ -199,9 +199,9 @@ def _compared(advice: Diagnosis) -> Iterator[str]:
     )
     served = ", had nothing failed" if advice.failures else ""
     fullest, of_all = ("on the fullest card ", "of all cards ") if len(advice.cards) > 1 else ("", "")
-    yield f"{how} ({_called(own)}){served}: {fullest}{_peak_and_card(own)}; {of_all}{calls_said(own)}."
+    yield f"{how} ({_called(own)}){served}: {fullest}{_peak_and_card(own)}; {of_all}{calls_text(own)}."
     if advice.is_change:
-        yield f"Best ({_called(best)}): {fullest}{_peak_and_card(best)}; {of_all}{calls_said(best)}."
+        yield f"Best ({_called(best)}): {fullest}{_peak_and_card(best)}; {of_all}{calls_text(best)}."
     if best.smallest_card_bytes and best.smallest_card_bytes < max(it.reserved_peak_bytes for it in best.cards):
         yield "A card may be smaller than what is reserved at most: free segments go back before a request fails."
 

@@ -174,9 +174,9 @@ def given_back_at_once(requests: Asking, handles: np.ndarray) -> Asking:
     handles : int64[blocks]
         The blocks, by the numbers that the requests know them by.
     """
-    asked_for = requests.requests
-    chosen = np.isin(asked_for.handle, handles) & (asked_for.kind != rows.EMPTY_CACHE)
-    gets, kept = chosen & (asked_for.kind == rows.ALLOC), ~chosen | (asked_for.kind == rows.ALLOC)
+    requested = requests.requests
+    chosen = np.isin(requested.handle, handles) & (requested.kind != rows.EMPTY_CACHE)
+    gets, kept = chosen & (requested.kind == rows.ALLOC), ~chosen | (requested.kind == rows.ALLOC)
     behind = np.flatnonzero(gets[kept]) + 1
     is_refused = np.zeros(len(kept), bool)
     is_refused[requests.refused] = True
@@ -185,11 +185,11 @@ def given_back_at_once(requests: Asking, handles: np.ndarray) -> Asking:
         return np.insert(column[kept], behind, value)
 
     columns = rows.Requests(
-        kind=changed(asked_for.kind, rows.FREE),
-        handle=changed(asked_for.handle, asked_for.handle[gets]),
-        size=changed(asked_for.size, 0),
-        owner=changed(asked_for.owner, asked_for.owner[gets]),
-        address=changed(asked_for.address, -1),
+        kind=changed(requested.kind, rows.FREE),
+        handle=changed(requested.handle, requested.handle[gets]),
+        size=changed(requested.size, 0),
+        owner=changed(requested.owner, requested.owner[gets]),
+        address=changed(requested.address, -1),
     )
     return requests._replace(
         requests=columns,

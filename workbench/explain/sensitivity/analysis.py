@@ -38,7 +38,7 @@ class Sensitivity:
     def __init__(self, results: RunSet, analysis: list[Analysis]) -> None:
         self.results = results
         """The runs behind it, as of any sweep."""
-        self.found = analysis
+        self.analyses = analysis
         """One analysis a measure and way to run."""
 
     @functools.cached_property
@@ -50,7 +50,7 @@ class Sensitivity:
         """
         import pandas as pd
 
-        return pd.DataFrame([row for one in self.found for row in _levers(one)])
+        return pd.DataFrame([row for one in self.analyses for row in _levers(one)])
 
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
@@ -59,7 +59,7 @@ class Sensitivity:
         import pandas as pd
 
         columns = ["way", "measure", "of", "lever", "with", "second", "second_low", "second_high"]
-        return pd.DataFrame([row for one in self.found for row in _pairs(one)], columns=columns)
+        return pd.DataFrame([row for one in self.analyses for row in _pairs(one)], columns=columns)
 
     @functools.cached_property
     def undecided(self) -> list[str]:
@@ -67,14 +67,14 @@ class Sensitivity:
         to."""
         design = check(self.results.plan.sweep).design
         assert isinstance(design, (Saltelli, Morris))
-        return [sentence for one in self.found for sentence in undecided(one, design)]
+        return [sentence for one in self.analyses for sentence in undecided(one, design)]
 
 
 def _levers(one: Analysis) -> Iterator[dict[str, Any]]:
     for k, path in enumerate(one.paths):
         row = {**_head(one), "lever": path}
-        if isinstance(one.found, Effects):
-            effects = one.found
+        if isinstance(one.estimates, Effects):
+            effects = one.estimates
             yield {
                 **row,
                 **_sides("mean_size", effects.mean_size, k),
@@ -82,11 +82,11 @@ def _levers(one: Analysis) -> Iterator[dict[str, Any]]:
                 "spread": float(effects.spread[k]),
             }
         else:
-            yield {**row, **_sides("first", one.found.first, k), **_sides("total", one.found.total, k)}
+            yield {**row, **_sides("first", one.estimates.first, k), **_sides("total", one.estimates.total, k)}
 
 
 def _pairs(one: Analysis) -> Iterator[dict[str, Any]]:
-    second = None if isinstance(one.found, Effects) else one.found.second
+    second = None if isinstance(one.estimates, Effects) else one.estimates.second
     if second is not None:
         for i, j in itertools.combinations(range(len(one.paths)), 2):
             yield {**_head(one), "lever": one.paths[i], "with": one.paths[j], **_sides("second", second, (i, j))}
@@ -123,7 +123,7 @@ class Analysis(NamedTuple):
     """Rows of the design, equal ones included."""
     seeds: int
     """What each output is a mean of."""
-    found: Indices | Effects
+    estimates: Indices | Effects
 
 
 def check(sweep: Sweep, measure: str | None = None, of: str = "mean") -> Drawn:
@@ -184,13 +184,13 @@ def analyse(runs: RunSet, measure: str | None = None, of: Of = "mean") -> list[A
 def _analysis(runs: RunSet, drawn: Drawn, way: Way, measure: Measure, of: Of, values: np.ndarray) -> Analysis:
     paths = tuple(drawn.axes[k].path for k in way.axes)
     try:
-        estimates = _found(drawn, values, np.array(way.axes))
+        estimates = _indices_or_effects(drawn, values, np.array(way.axes))
     except InputError as wrong:
         raise InputError(at(at(runs.plan.sweep.where, measure.name), at(way.name, str(wrong)))) from None
     return Analysis(way.name, measure, of, paths, way.points[0], len(values), len(runs.seeds), estimates)
 
 
-def _found(drawn: Drawn, values: np.ndarray, kept: np.ndarray) -> Indices | Effects:
+def _indices_or_effects(drawn: Drawn, values: np.ndarray, kept: np.ndarray) -> Indices | Effects:
     """Return the indices or effects of the ranges that the way has; the others change nothing in it."""
     design = drawn.design
     if isinstance(design, Morris):
@@ -265,11 +265,11 @@ def _needed(one: Analysis, design: Saltelli | Morris, k: int) -> Iterator[tuple[
 
 
 def _estimates(one: Analysis) -> Iterator[tuple[str, Estimates, float]]:
-    if isinstance(one.found, Effects):
-        yield "mean_size", one.found.mean_size, SMALL * float(np.max(one.found.mean_size.value))
+    if isinstance(one.estimates, Effects):
+        yield "mean_size", one.estimates.mean_size, SMALL * float(np.max(one.estimates.mean_size.value))
     else:
-        yield "first", one.found.first, SMALL
-        yield "total", one.found.total, SMALL
+        yield "first", one.estimates.first, SMALL
+        yield "total", one.estimates.total, SMALL
 
 
 def _written(design: Saltelli | Morris, samples: int) -> str:
@@ -366,10 +366,10 @@ def _without(node: Any, path: str, ranges: set[str]) -> Any:
 def _name(chosen: Mapping[str, Any]) -> str:
     """Return the outermost choices as a legend says them."""
     outermost = [p for p in chosen if not any(p != q and p.startswith((f"{q}.", f"{q}[")) for q in chosen)]
-    return ", ".join(_told(path, chosen[path]) for path in outermost)
+    return ", ".join(_value_text(path, chosen[path]) for path in outermost)
 
 
-def _told(path: str, value: Any) -> str:
+def _value_text(path: str, value: Any) -> str:
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, inside),) = value.items()
         return f"{name}({_inside(inside)})" if inside else str(name)
