@@ -45,7 +45,7 @@ from workbench.engines.node.state import (
     State,
 )
 from workbench.engines.node.telemetry import ROWS, WINDOW, Means, energy_by_window, gauges_of, means
-from workbench.engines.pool.blocks import LENGTHS
+from workbench.engines.pool.driver import LENGTHS
 from workbench.errors import WorkbenchError
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy

@@ -13,7 +13,8 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.pool.blocks import card_of, could_have, give_region, use
+from workbench.engines.pool.blocks import card_of, give_region, use
+from workbench.engines.pool.driver import could_have
 from workbench.engines.pool.grants import ask_driver, cached_block, flush, has_room, least_segment, pool_of, trim
 from workbench.engines.pool.state import (
     AWAY,

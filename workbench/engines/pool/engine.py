@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.kit import Attempt, Simulator, Stop, made
-from workbench.engines.pool.blocks import new_driver
+from workbench.engines.pool.driver import new_driver
 from workbench.engines.pool.loop import simulate, simulate_waiting
 from workbench.engines.pool.options import Case, PoolOptions, Slots, check_policies, check_requests
 from workbench.engines.pool.prepare import (

@@ -16,7 +16,6 @@ from workbench.engines.pool.blocks import (
     called,
     forget_block,
     from_driver,
-    has_bytes,
     is_cached_part,
     join,
     new_block,
@@ -25,6 +24,7 @@ from workbench.engines.pool.blocks import (
     to_cache,
     use,
 )
+from workbench.engines.pool.driver import has_bytes
 from workbench.engines.pool.state import (
     COUNT,
     FAULT,
