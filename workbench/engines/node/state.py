@@ -1,7 +1,4 @@
-"""What a run of the engine `node` is made of: the plan, the rules, the parts by address, and what changes.
-
-The event heap holds the calendar's own events in the order (moment, K, serial): a binary heap of rows (spec 6, R2, R3).
-"""
+"""What a run of the engine `node` is made of: the plan, the rules, the parts by address, and what changes."""
 
 from __future__ import annotations
 

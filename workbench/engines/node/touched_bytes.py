@@ -1,4 +1,8 @@
-"""The bytes of a tensor that a group touches: its pages in the order of first use, and its lines (spec 6, R7)."""
+"""The bytes of a tensor that a group touches: its pages in the order of first use, and its lines (spec 6, R7).
+
+What a program touches is said in bytes, so that it is the same program at every page size. Slices, halos and whole
+tensors are one range of bytes, of which everything is computed; elements at a stride or by chance are listed.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Touches of a phase: which bytes of a tensor, on which pages, and when each enters its module's queue (spec 6, R7).
+"""Touches of a phase: when each enters its module's queue, and what its accesses read (spec 6, R7).
 
-What a program touches is said in bytes, so that it is the same program at every page size. Slices, halos and whole
-tensors are one range of bytes, of which everything is computed; elements at a stride or by chance are listed. One touch
-a cycle enters the queue of its module when the one before it was issued (E1, N23, N27).
+One touch a cycle enters the queue of its module when the one before it was issued (E1, N23, N27).
 """
 
 from __future__ import annotations

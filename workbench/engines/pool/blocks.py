@@ -1,10 +1,4 @@
-"""Blocks of a card: got from the driver, cut, joined, given back (spec 5, R12, R13, R28, R29, E3-E5).
-
-The driver has so many bytes of a card, or runs of granules among which a placement policy chooses. With a policy each
-driver allocation lies in one run of granules, as many as its bytes need, and is refused where no run is long enough,
-however many bytes are free (spec 5, section 8; spec 1). Identifiers stay what they are: where a region lies physically
-is the driver's own affair.
-"""
+"""Blocks of a card: cut, joined, cached, given back (spec 5, R12, R13, R28, R29, E3-E5)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Which card lends (spec 5, R15-R22, E10-E14), and which regions move between cards (E17 and section 7).
-
-A card is chosen among candidates by summed scores and the history of lendings. Regions move home when bytes come back
-on their application's card, and away when a newcomer needs room.
-"""
+"""The card that lends: chosen among candidates by summed scores and the history of lendings (spec 5, R15-R22, E10-E14)."""
 
 from __future__ import annotations
 

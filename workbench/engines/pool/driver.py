@@ -1,4 +1,9 @@
-"""The driver of a card: bytes by count, or at addresses that a placement policy chooses (spec 5)."""
+"""The driver of a card: bytes by count, or runs of granules among which a placement policy chooses (spec 5, section 8).
+
+With a policy each driver allocation lies in one run of granules, as many as its bytes need, and is refused where no run
+is long enough, however many bytes are free (spec 1). Identifiers stay what they are: where a region lies physically is
+the driver's own affair.
+"""
 
 from __future__ import annotations
 

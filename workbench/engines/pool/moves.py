@@ -1,4 +1,7 @@
-"""Regions that move between cards: home, or to make room (spec 5, E17 and section 7)."""
+"""Regions that move between cards (spec 5, E17 and section 7).
+
+They move home when bytes come back on their application's card, and away when a newcomer needs room.
+"""
 
 from __future__ import annotations
 
