@@ -18,7 +18,8 @@ from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import LAST_CYCLE, RANK, cycle_of, moment, rank_of
 from workbench.engines.node import pool_api
 from workbench.engines.node.pool_part import new_pool
-from workbench.engines.pool.engine import Pool, answered, reclaimed
+from workbench.engines.pool.access_times import answered
+from workbench.engines.pool.engine import Pool, reclaimed
 from workbench.engines.pool.loop import end, give_up, head_gives_up, take
 from workbench.engines.pool.prepare import columns_of
 from workbench.engines.pool.state import ANSWERED, COUNT, HEAD, LINE, NOW, ROWS, Columns, Service

@@ -26,7 +26,7 @@ from workbench.engines.kit.order import cycle_of, moment
 from workbench.engines.node.parts import new_translation
 from workbench.engines.translation import TranslationOptions
 from workbench.engines.translation import part as routines
-from workbench.engines.translation.events import SAYS
+from workbench.engines.translation.answers import SAYS
 from workbench.engines.translation.part import BY_TLB, NEEDS_ROOM
 from workbench.engines.translation.state import TOLD, Told
 from workbench.machine.translation import TranslationMachine

@@ -13,16 +13,9 @@ from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.parts import TranslationPart, new_translation
 from workbench.engines.translation import part
-from workbench.engines.translation.events import SAYS
+from workbench.engines.translation.answers import SAYS
 from workbench.engines.translation.lookup import FOR_CORE, TO_UNMAP
-from workbench.engines.translation.part import (
-    BY_TLB,
-    MOST_TICKETS,
-    NEEDS_ROOM,
-    enter_queue,
-    next_moment,
-    take_next,
-)
+from workbench.engines.translation.part import BY_TLB, MOST_TICKETS, NEEDS_ROOM, enter_queue, next_moment, take_next
 from workbench.engines.translation.state import COUNT, Run, Told
 from workbench.engines.translation.statistics import sample
 from workbench.engines.translation.trace import no_rows

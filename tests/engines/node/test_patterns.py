@@ -20,7 +20,7 @@ from workbench.engines.kit import Attempt
 from workbench.engines.node.engine import Node
 from workbench.engines.node.pages import map_run, open_mapping
 from workbench.engines.node.state import Run
-from workbench.engines.node.touches import bytes_touched, page_simulated, pages_simulated
+from workbench.engines.node.touched_bytes import bytes_touched, page_simulated, pages_simulated
 from workbench.records.node import KIND, messages_of
 from workbench.workloads.application import Allocate, Application, Touch
 

@@ -18,16 +18,9 @@ from workbench.compiled import NO_ANSWER, RAISED, by_reference, inlined, kernel,
 from workbench.engines.dispatch.channels import put_forward, settle, tell_failure
 from workbench.engines.dispatch.choice import NOTHING_FITS, REFUSED, choose, select
 from workbench.engines.dispatch.grants import take_slot
+from workbench.engines.dispatch.reports import first_reports, next_renewal, renew_in_turn
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Policies, Rules, State, to_int64
-from workbench.engines.dispatch.steps import (
-    exchange,
-    first_reports,
-    next_renewal,
-    open_again,
-    renew_in_turn,
-    split_stuck,
-    stop_issuing,
-)
+from workbench.engines.dispatch.steps import exchange, open_again, split_stuck, stop_issuing
 from workbench.engines.dispatch.subgroups import group_of
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import RANK

@@ -1,8 +1,4 @@
-"""The steps of a cycle: a group takes or gives back its resources, reports are renewed, a stuck group is split.
-
-Reports are of the longest free runs, kept and renewed only where something changed (spec 3, R3, R4, R51-R54, E18). One
-of a probe that serves several resources in turn is renewed in the cycles of its period; until then it says what was
-true before.
+"""The steps of a cycle: a group takes or gives back its resources, a stuck group is split.
 
 After a refusal at allocation an offer waits until the module changes, unless a placement remembers something else than
 before (E18): one that drew, or was told of grants that were taken back, may grant what it refused. The offer tries
@@ -26,19 +22,8 @@ from workbench.engines.dispatch.channels import (
 from workbench.engines.dispatch.choice import anything_fits
 from workbench.engines.dispatch.grants import count_resources, free_slot, log_takes, move_ranges, number_of
 from workbench.engines.dispatch.history import change_rate, warm_up
-from workbench.engines.dispatch.state import (
-    COUNT,
-    FAULT,
-    NONE,
-    OWN,
-    Columns,
-    Policies,
-    Rules,
-    Shape,
-    State,
-    Turns,
-    to_int64,
-)
+from workbench.engines.dispatch.reports import renew_reports
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, OWN, Columns, Policies, Rules, Shape, State, to_int64
 from workbench.engines.dispatch.subgroups import (
     PART_BEHIND,
     PART_DIVIDED,
@@ -58,9 +43,7 @@ from workbench.policies.dispatch.choice.question import CHOSEN
 from workbench.policies.dispatch.choice.view import ChoiceNotice
 from workbench.policies.dispatch.stuck import PARTS as PARTS_QUESTION
 from workbench.policies.dispatch.stuck import StuckView
-from workbench.policies.probes.question import PROBE, ProbeView
-from workbench.structures.bitmaps import count_free
-from workbench.structures.timetable import NEVER, put
+from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask
 tell_chosen = CHOSEN.ask
@@ -104,7 +87,7 @@ def exchange(
             note_refusal(shape, state, module)
         return False
     count_resources(shape, columns, rules, state, entry, module, -1 if takes else 1)
-    _renew_reports(shape, columns, policies, state, entry, module, takes, now)
+    renew_reports(shape, columns, policies, state, entry, module, takes, now)
     if takes:
         if rules.events:
             log_takes(shape, columns, rules, state, entry, module, slot)
@@ -135,20 +118,6 @@ def _change_rate(
     if rules.heat_cycles:
         warm_up(rules, policies, state, now)
     change_rate(columns, policies, state, dispatch, ends, now)
-
-
-@inlined
-def _renew_reports(
-    shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, taken: bool, now: int
-) -> None:
-    """Renew the reports of the maps that an entry took from or gave back to."""
-    group = group_of(columns, state, entry)
-    for position in range(shape.ranges.shape[0]):
-        unit, h = shape.ranges[position, 0], shape.ranges[position, 1]
-        if columns.demand[group, h] == 0 or (unit != OWN and state.counts[unit] == 0):
-            continue
-        row = shape.first_map[h] + (module if unit == OWN else module * shape.units + unit)
-        renew(shape, policies, state, h, row, taken, now)
 
 
 @inlined
@@ -306,120 +275,3 @@ def _split(
     if at < state.splits.shape[0]:
         state.splits[at, 0], state.splits[at, 1], state.splits[at, 2] = now, group, parts
     state.counters[COUNT.splits] += 1
-
-
-ask_probe = PROBE.ask
-
-
-@inlined
-def probed(shape: Shape, policies: Policies, state: State, resource: int, row: int, now: int) -> int:
-    """Return what the probe says of a free map as it is; of a scattered resource, how many blocks are free."""
-    words = state.free[row][: shape.words[resource]]
-    if shape.scattered[resource]:
-        return count_free(words)
-    blocks = shape.blocks[resource]
-    probes = policies.probes
-    report = ask_probe(
-        probes.answers[resource], ProbeView(words, blocks, probes.params[resource][: probes.sizes[resource]])
-    )
-    if report == RAISED:
-        fail(state.counters, FAULT.probe_raised, now, NONE, row)
-        return 0
-    if report < 0 or report > blocks:
-        fail(state.counters, FAULT.probe_wrong, now, NONE, report)
-        return 0
-    return report
-
-
-@inlined
-def first_reports(shape: Shape, policies: Policies, state: State) -> None:
-    """Make the reports of empty maps; every module is one to be looked at."""
-    for h in range(shape.blocks.size):
-        first = shape.first_map[h]
-        if first < 0:
-            continue
-        report = probed(shape, policies, state, h, first, 0)
-        for row in range(first, first + shape.modules * (shape.units if h < shape.of_unit else 1)):
-            state.fresh[row] = state.report[row] = report
-    for m in range(shape.modules):
-        module_changed(state, m)
-
-
-@inlined
-def renew(shape: Shape, policies: Policies, state: State, resource: int, row: int, taken: bool, now: int) -> None:
-    """Renew the report of a free map that has changed; where the probe takes turns the report waits for its period."""
-    state.fresh[row] = probed(shape, policies, state, resource, row, now)
-    turns = policies.turns
-    if turns.periods == 0 or turns.period[resource] < 0:
-        state.report[row] = state.fresh[row]
-        return
-    if taken and turns.forget:
-        state.report[row] = 0
-    state.counters[COUNT.unrenewed] = 1
-
-
-@kernel
-def next_turn(turns: Turns, period: int, since: int) -> int:
-    """Return the first cycle not before `since` that lies in a period."""
-    ahead = (period - since // turns.cycles_a_period) % turns.periods
-    return since if ahead == 0 else (since // turns.cycles_a_period + ahead) * turns.cycles_a_period
-
-
-@inlined
-def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> int:
-    """Return the first cycle after `now` at which a late report may be renewed."""
-    if policies.turns.periods == 0 or state.counters[COUNT.unrenewed] == 0:
-        return NEVER
-    soonest = NEVER
-    for h in range(shape.of_unit):
-        if shape.first_map[h] >= 0 and _is_late(shape, state, h):
-            soonest = min(soonest, next_turn(policies.turns, policies.turns.period[h], now + 1))
-    return soonest
-
-
-@inlined
-def _is_late(shape: Shape, state: State, resource: int) -> bool:
-    first, late = shape.first_map[resource], False
-    for row in range(first, first + shape.modules * shape.units):
-        late |= state.report[row] != state.fresh[row]
-    return late
-
-
-@kernel
-def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) -> bool:
-    """Renew the late reports whose period came in the cycles up to `until`; True where a report changed."""
-    if policies.turns.periods == 0 or until < state.counters[COUNT.renewed_until]:
-        return False
-    return _renew_late(shape, policies, state, until)
-
-
-@noinline
-def _renew_late(shape: Shape, policies: Policies, state: State, until: int) -> bool:
-    turns, since = policies.turns, state.counters[COUNT.renewed_until]
-    state.counters[COUNT.renewed_until] = until + 1
-    if state.counters[COUNT.unrenewed] == 0:
-        return False
-    changed = late = False
-    for h in range(shape.of_unit):
-        if shape.first_map[h] < 0:
-            continue
-        if next_turn(turns, turns.period[h], since) > until:
-            late = late or _is_late(shape, state, h)
-            continue
-        for m in range(shape.modules):
-            if _renew_module(shape, state, h, m):
-                module_changed(state, m)
-                changed = True
-    state.counters[COUNT.unrenewed] = int(late)
-    return changed
-
-
-@inlined
-def _renew_module(shape: Shape, state: State, resource: int, module: int) -> bool:
-    changed = False
-    first = shape.first_map[resource] + module * shape.units
-    for row in range(first, first + shape.units):
-        if state.report[row] != state.fresh[row]:
-            state.report[row] = state.fresh[row]
-            changed = True
-    return changed

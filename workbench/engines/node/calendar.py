@@ -12,6 +12,8 @@ from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of, moment
 from workbench.engines.node.directory import ask_again, shoot_down
+from workbench.engines.node.event_heap import EVENTS, FIRST, MOMENT, SECOND, SUBJECT, take_off
+from workbench.engines.node.event_heap import WHAT as WHICH
 from workbench.engines.node.events import answer_call, told_by_dispatch, told_by_heap, told_by_pool, told_by_translation
 from workbench.engines.node.groups import end_compute, end_touch, release_task
 from workbench.engines.node.heaps import ask_for_chunk, free_chunk, give_up_blocks, give_up_call, make_call
@@ -19,8 +21,7 @@ from workbench.engines.node.links import look_at_links
 from workbench.engines.node.links import next_moment as next_transfer
 from workbench.engines.node.messages import take_link
 from workbench.engines.node.schedule import WHAT, look_again, part_of_pool, present
-from workbench.engines.node.state import COUNT, EVENTS, FAULT, FIRST, MOMENT, NEEDS_ROOM, SECOND, SUBJECT, Run, take_off
-from workbench.engines.node.state import WHAT as WHICH
+from workbench.engines.node.state import COUNT, FAULT, NEEDS_ROOM, Run
 from workbench.engines.node.streams import (
     ask_for,
     begin_application,

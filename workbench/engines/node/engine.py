@@ -20,6 +20,7 @@ from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play
+from workbench.engines.node.event_heap import new_event_heap
 from workbench.engines.node.link_state import new_links
 from workbench.engines.node.options import NodeOptions, Slots
 from workbench.engines.node.pages import SHIFTS, STRETCH, new_pages
@@ -42,10 +43,9 @@ from workbench.engines.node.state import (
     TENSOR,
     Run,
     State,
-    new_event_heap,
 )
 from workbench.engines.node.telemetry import ROWS, WINDOW, Means, energy_by_window, gauges_of, means
-from workbench.engines.pool.blocks import LENGTHS
+from workbench.engines.pool.driver import LENGTHS
 from workbench.errors import WorkbenchError
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy

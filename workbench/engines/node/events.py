@@ -65,7 +65,7 @@ from workbench.engines.node.state import (
 from workbench.engines.node.streams import IN_POOL, NOT_IN_POOL, end_refused, grant, plan_late_release, released
 from workbench.engines.node.telemetry import KIND, enter_lock_wait, tell, tell_detail
 from workbench.engines.node.touches import access_first, access_second, next_touch
-from workbench.engines.translation.events import SAYS
+from workbench.engines.translation.answers import SAYS
 from workbench.engines.translation.state import TOLD
 from workbench.records.translation import SERVED_BY
 

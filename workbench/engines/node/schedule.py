@@ -12,8 +12,9 @@ from workbench.compiled.memory_access import call
 from workbench.engines.kit import numbered
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK, RANKS, cycle_of, moment
+from workbench.engines.node.event_heap import ENTERED, EVENTS, enter, is_full
 from workbench.engines.node.plan import ABSENT, member, owner
-from workbench.engines.node.state import COUNT, ENTERED, EVENTS, FAULT, NONE, TASK, Run, enter, is_full
+from workbench.engines.node.state import COUNT, FAULT, NONE, TASK, Run
 
 
 class Whats(NamedTuple):

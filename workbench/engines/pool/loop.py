@@ -18,8 +18,9 @@ from __future__ import annotations
 from workbench.compiled import by_reference, kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.blocks import card_of, give_region
-from workbench.engines.pool.cards import NOWHERE, bring_home, choose_card, make_room, note_lending, settle, unsettle
+from workbench.engines.pool.cards import NOWHERE, choose_card, note_lending, settle, unsettle
 from workbench.engines.pool.grants import LARGEST, has_room, serve, trim
+from workbench.engines.pool.moves import bring_home, make_room
 from workbench.engines.pool.state import (
     ANSWERED,
     COUNT,

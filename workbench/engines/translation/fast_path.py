@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline, prefetch
-from workbench.engines.translation.events import has_room, next_cycle
+from workbench.engines.translation.answers import has_room
+from workbench.engines.translation.events import next_cycle
 from workbench.engines.translation.fill import THERE
 from workbench.engines.translation.frontend import PRIVATE, miss
 from workbench.engines.translation.lookup import NOWHERE, find, forget_place, note_place

@@ -13,20 +13,10 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline
+from workbench.engines.translation.answers import WAY, tell_hit, tell_issue
 from workbench.engines.translation.directory import forget_beliefs, forget_records
-from workbench.engines.translation.events import KIND, WAY, next_cycle, tell_hit, tell_issue, wake
-from workbench.engines.translation.fill import (
-    SILENT,
-    UNUSED,
-    USED,
-    drop_far,
-    fill_private,
-    invalidate,
-    shared_set,
-    shoot_down_others,
-    tell_push,
-    tell_use,
-)
+from workbench.engines.translation.events import KIND, next_cycle, wake
+from workbench.engines.translation.fill import SILENT, UNUSED, USED, fill_private, tell_push, tell_use
 from workbench.engines.translation.lookup import (
     FOR_PORT,
     FOR_REGISTER,
@@ -43,6 +33,7 @@ from workbench.engines.translation.lookup import (
     unpark,
 )
 from workbench.engines.translation.miss import ANSWER, FROM_PEER, NO_PEER, REQUEST, ask_near, nearest
+from workbench.engines.translation.shared_fill import drop_far, invalidate, shared_set, shoot_down_others
 from workbench.engines.translation.state import COUNT, MISS, OF, PARKED, WAITING, Run, to_int64
 from workbench.engines.translation.statistics import ONE_MESSAGE, count_messages, count_served, sample_if_due
 from workbench.engines.translation.trace import order_of_row

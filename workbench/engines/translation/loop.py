@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from workbench.compiled import by_reference, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
+from workbench.engines.translation.answers import answer_is_due, has_room
 from workbench.engines.translation.directory import hear_everywhere, hear_news
 from workbench.engines.translation.events import (
     ISSUES,
     KIND,
-    answer_is_due,
     event_precedes,
-    has_room,
     next_is_in_hand,
     order_of,
     take_from_hand,
     wake,
 )
 from workbench.engines.translation.fast_path import serve_alone, serve_rows
-from workbench.engines.translation.fill import copy_arrives, shoot_down_arrives
+from workbench.engines.translation.fill import copy_arrives
 from workbench.engines.translation.frontend import acknowledgement_arrives, go_on, issue, unmap
 from workbench.engines.translation.lookup import (
     FOR_CORE,
@@ -38,7 +37,6 @@ from workbench.engines.translation.lookup import (
     wait_behind,
 )
 from workbench.engines.translation.miss import (
-    answer_arrives,
     cluster_looks_up,
     directory_is_read,
     peer_looks_up,
@@ -47,7 +45,9 @@ from workbench.engines.translation.miss import (
     request_at_peer,
     request_departs,
 )
+from workbench.engines.translation.miss_answer import answer_arrives
 from workbench.engines.translation.network import cross_link
+from workbench.engines.translation.shared_fill import shoot_down_arrives
 from workbench.engines.translation.state import COUNT, FAULT, PARKED, WAITING, Run, to_int64
 from workbench.engines.translation.statistics import sample_at_end
 from workbench.engines.translation.trace import order_of_row

@@ -1,7 +1,6 @@
-"""The way of a miss: whom it asks before the shared TLB, and what its answer does (spec 4, R6, R14-R21, T8, T9).
+"""The way of a miss: whom it asks before the shared TLB (spec 4, R6, T8, T9).
 
 It asks directories, a central one, a ring of neighbours or a cluster's TLB; each routine handles one event of its way.
-Its answer serves those that wait, frees the register, and fills the core as its rules say.
 """
 
 from __future__ import annotations
@@ -12,57 +11,19 @@ import numpy as np
 
 from workbench.compiled import NO_BITS, RAISED, inlined, kernel, noinline, trailing_zeros
 from workbench.engines.kit import fail
-from workbench.engines.translation.directory import has_record, known_row, learn, note_record, others_known, unlearn
-from workbench.engines.translation.events import (
-    ANSWERS,
-    KIND,
-    REQUESTS,
-    SAYS,
-    fill_comes_first,
-    next_cycle,
-    schedule_miss,
-    tell_answer,
-    tell_holders,
-    tell_row,
-    wake,
-)
-from workbench.engines.translation.fill import (
-    UNUSED,
-    cluster_set,
-    fill_as_the_rule_says,
-    fill_cluster,
-    fill_private,
-    held_by,
-    tell_use,
-)
-from workbench.engines.translation.lookup import (
-    FOR_CORE,
-    FOR_REGISTER,
-    NOWHERE,
-    find,
-    free_register,
-    port_cycle,
-    release_warp,
-    unpark,
-)
+from workbench.engines.translation.answers import SAYS, tell_holders, tell_row
+from workbench.engines.translation.directory import has_record, known_row, note_record, unlearn
+from workbench.engines.translation.events import ANSWERS, KIND, REQUESTS, next_cycle, schedule_miss
+from workbench.engines.translation.fill import UNUSED, tell_use
+from workbench.engines.translation.lookup import NOWHERE, find, port_cycle
 from workbench.engines.translation.network import send_miss
-from workbench.engines.translation.state import COUNT, FAULT, MISS, OF, PARKED, WAITING, Run
-from workbench.engines.translation.statistics import count_served, sample_if_due
+from workbench.engines.translation.shared_fill import cluster_set
+from workbench.engines.translation.state import COUNT, FAULT, MISS, OF, Run
 from workbench.policies.translation.locate import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 from workbench.policies.translation.peer import PEER, PeerView
-from workbench.policies.translation.remote_fill import REMOTE_FILL, RemoteFillView
 from workbench.records.translation import MESSAGES, SERVED_BY
-from workbench.structures.bitmaps import (
-    FIRST_WORD,
-    NOBODY,
-    add_core,
-    copy_cores,
-    count_cores,
-    drop_core,
-    has_core,
-    next_core,
-)
-from workbench.structures.set_assoc import NONE, set_of, touch
+from workbench.structures.bitmaps import FIRST_WORD, copy_cores, count_cores, drop_core, has_core
+from workbench.structures.set_assoc import set_of, touch
 
 NO_PEER: Any = np.int64(-1)
 FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))
@@ -347,129 +308,3 @@ def cluster_looks_up(run: Run, miss: int, now: int) -> None:
     touch(state.tlbs, cluster_set(run, cluster, key), entry)
     state.misses[row + OF.source], state.misses[row + OF.peer] = FROM_PEER, cluster
     schedule_miss(run, now + plan.look_up_cycles, now, KIND.answer, ANSWERS, miss)
-
-
-MERGED: Any = np.int64(SERVED_BY.index("merged"))
-keep_copy = REMOTE_FILL.ask
-
-
-@noinline
-def answer_arrives(run: Run, miss: int, now: int) -> None:
-    """Serve the access that missed and those that joined it, free the register, and fill."""
-    state, row = run.state, miss * MISS
-    core, page, key = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.key]
-    ordinal, source, peer = state.misses[row + OF.ordinal], state.misses[row + OF.source], state.misses[row + OF.peer]
-    dead, first = state.misses[row + OF.dead], state.counters[COUNT.answered]
-    _serve(run, miss, core, now)
-    if not dead:
-        if source == FROM_PEER:
-            _keep(run, miss, core, page, key, peer, ordinal, now)
-        else:
-            _fill(run, core, page, key, ordinal, now)
-        if run.rules.keeps_rows:
-            fill_comes_first(run, first)
-    sample_if_due(run)
-
-
-@inlined
-def _serve(run: Run, miss: int, core: int, now: int) -> None:
-    """Count the access that missed and those that joined it as served."""
-    state, row = run.state, miss * MISS
-    source, peer = state.misses[row + OF.source], state.misses[row + OF.peer]
-    if source != FROM_PEER:
-        peer = NONE
-    count_served(run, core, state.misses[row + OF.name], state.misses[row + OF.since], now, source, peer)
-    if run.rules.keeps_answers:
-        tell_answer(run, miss, state.misses[row + OF.ordinal], source, now, now)
-    release_warp(run, core, now, now)
-    _serve_joined(run, miss, core, state.misses[row + OF.joined], now)
-    free_register(run, miss)
-    blocked = state.blocked[core]
-    if blocked != NONE and state.parking[blocked * PARKED + WAITING.why] == FOR_REGISTER:
-        state.parking[blocked * PARKED + WAITING.why] = FOR_CORE
-        wake(run, core, now, now)
-
-
-@inlined
-def _serve_joined(run: Run, miss: int, core: int, place: int, now: int) -> None:
-    parking = run.state.parking
-    while place != NONE:
-        at = place * PARKED
-        done, following = max(now, parking[at + WAITING.known]), parking[at + WAITING.next]
-        count_served(run, core, parking[at + WAITING.name], parking[at + WAITING.since], done, MERGED, NONE)
-        if run.rules.keeps_answers:
-            tell_answer(run, miss, parking[at + WAITING.ordinal], MERGED, done, now)
-        release_warp(run, core, done, now)
-        unpark(run, place)
-        place = following
-
-
-@inlined
-def _fill(run: Run, core: int, page: int, key: int, ordinal: int, now: int) -> None:
-    """Fill after an answer of the shared TLB or of a walk."""
-    plan = run.policies.plan
-    if plan.kind == CLUSTER:
-        fill_cluster(run, core, page, key)
-    if not run.rules.fills_always:
-        fill_as_the_rule_says(run, core, page, key, ordinal, now)
-    elif find(run, core, page) == NOWHERE:
-        fill_private(run, core, page, key, NONE, ordinal, now)
-    if plan.kind == DIRECTORY and plan.update == ON_RESPONSE:
-        _learn_from_shared(run, core, page)
-
-
-@inlined
-def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordinal: int, now: int) -> None:
-    """Keep a copy of what a peer, or a cluster's TLB, answered, where the policy says so; directories may learn."""
-    rules, plan = run.rules, run.policies.plan
-    known = plan.kind == DIRECTORY
-    learns = known and plan.update == ON_RESPONSE
-    if learns:
-        _learn_from_peer(run, miss, core, page)
-    answer = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)
-    if answer == RAISED:
-        fail(run.state.counters, FAULT.remote_raised, now, core, answer)
-    elif answer:
-        if find(run, core, page) == NOWHERE:
-            fill_private(run, core, page, key, NONE, ordinal, now)
-        if learns:
-            learn(run, peer, page, core)
-
-
-@noinline
-def _ask_whether_to_keep(run: Run, core: int, page: int, peer: int, known: bool) -> int:
-    """Ask the policy whether a copy is kept."""
-    rules, policy = run.rules, run.policies.remote_fill
-    degree, held = (others_known(run, core, page) if known else 1), held_by(run, core)
-    return keep_copy(
-        policy.answer,
-        RemoteFillView(
-            core, peer, rules.cores, rules.private_entries, held, degree, run.state.pairs, policy.params, policy.memory
-        ),
-    )
-
-
-@noinline
-def _learn_from_peer(run: Run, miss: int, core: int, page: int) -> None:
-    """Learn who holds a page from what a peer's answer carries."""
-    state, words = run.state, run.rules.words
-    other = next_core(state.left, miss * words, words, FIRST_WORD)
-    while other != NOBODY:
-        if other != core:
-            learn(run, core, page, other)
-        other = next_core(state.left, miss * words, words, other + 1)
-
-
-@noinline
-def _learn_from_shared(run: Run, core: int, page: int) -> None:
-    """Learn from the shared TLB's answer whom it has given the entry to; it notes the core, if that holds it now."""
-    rules, state, row = run.rules, run.state, page * run.rules.words
-    if rules.shared_entries == 0:
-        return
-    peer = next_core(state.given, row, rules.words, FIRST_WORD)
-    while peer != NOBODY:
-        if peer != core:
-            learn(run, core, page, peer)
-        peer = next_core(state.given, row, rules.words, peer + 1)
-    if has_core(state.held, row, core) and find(run, rules.tlbs - 1, page) != NOWHERE:
-        add_core(state.given, row, core)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_ANSWER
-from workbench.engines.translation.events import KIND, most_answers, most_events
+from workbench.engines.translation.answers import most_answers
+from workbench.engines.translation.events import KIND, most_events
 from workbench.engines.translation.lookup import UNSET, with_places
 from workbench.engines.translation.state import COUNT, MISS, OF, PARKED, TOLD_SIZE, WAITING, Policies, Rules, State
 from workbench.errors import InputError

@@ -15,13 +15,12 @@ from typing import Any
 from workbench.compiled import inlined, kernel, routine
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.kit.order import LAST_CYCLE, RANK, RANKS, moment
+from workbench.engines.translation.answers import TICKET_BITS, has_room
 from workbench.engines.translation.directory import has_record, known_row, others_known
 from workbench.engines.translation.events import (
     CORES,
     ENDS,
     KIND,
-    TICKET_BITS,
-    has_room,
     next_cycle,
     order_in_hand,
     schedule_miss,

@@ -11,21 +11,12 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline
-from workbench.engines.translation.events import (
-    ANSWERS,
-    ENDS,
-    KIND,
-    REQUESTS,
-    SAYS,
-    has_room,
-    next_cycle,
-    schedule_miss,
-    tell_row,
-    waits_for_bytes,
-)
-from workbench.engines.translation.fill import UNUSED, fill_shared, first_shared_set, is_missed, shared_set, tell_use
+from workbench.engines.translation.answers import SAYS, has_room, tell_row, waits_for_bytes
+from workbench.engines.translation.events import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
+from workbench.engines.translation.fill import UNUSED, tell_use
 from workbench.engines.translation.lookup import NOWHERE, find, port_cycle
-from workbench.engines.translation.miss import answer_arrives
+from workbench.engines.translation.miss_answer import answer_arrives
+from workbench.engines.translation.shared_fill import fill_shared, first_shared_set, is_missed, shared_set
 from workbench.engines.translation.state import COUNT, LARGE_BITS, LEVEL_BITS, MISS, OF, Run, to_int64
 from workbench.engines.translation.statistics import window
 from workbench.records.translation import OVER_TIME, SERVED_BY
