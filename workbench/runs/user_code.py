@@ -34,7 +34,7 @@ from workbench.identity.values import lock_maker
 from workbench.levers import Spec, identity_of
 from workbench.mechanisms.measured_by import measured_by
 from workbench.mechanisms.mechanism import Revision, enter, is_built_in, mechanism
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
 from workbench.workloads.importers import Importer
@@ -68,9 +68,9 @@ def own_classes(part: Any) -> Iterator[type]:
             yield from own_classes(one)
 
 
-def has_own_code(setup: Setup, own: Mapping[str, Any]) -> bool:
+def has_own_code(setup: Setup, user_measures: Mapping[str, Any]) -> bool:
     """Return whether anything of the user's is executed in a run: of its setup, its engine or the measures of it."""
-    return bool(setup.code or setup.engine_code or own)
+    return bool(setup.code or setup.engine_code or user_measures)
 
 
 def name_of(cls: type) -> str:
@@ -349,11 +349,11 @@ class PackedEngine(NamedTuple):
     """The machine and the number of the driver's process, which has everything already."""
     mechanism: bytes = b""
     """The mechanism pickled with its code; empty for one that every worker has."""
-    own: bytes = b""
+    user_measures: bytes = b""
     """The user's measures that are computed of the runs, pickled with their code; empty where there are none."""
 
 
-def packed(engine: str, own: Mapping[str, OwnMeasure] | None = None) -> PackedEngine:
+def packed(engine: str, user_measures: Mapping[str, UserMeasure] | None = None) -> PackedEngine:
     """Return an engine, and measures of the user's, as they are in memory.
 
     Raises
@@ -363,13 +363,13 @@ def packed(engine: str, own: Mapping[str, OwnMeasure] | None = None) -> PackedEn
     """
     registered = mechanism(engine)
     measures, others = b"", b""
-    if own:
-        functions = [snapshot(one.function) for one in own.values()]
-        measures = dumped(dict(own), functions, f"the measures {', '.join(own)}")
+    if user_measures:
+        functions = [snapshot(one.function) for one in user_measures.values()]
+        measures = dumped(dict(user_measures), functions, f"the measures {', '.join(user_measures)}")
     if not is_built_in(engine):
         taken = [current(type(registered.engine)), current(registered.engine), snapshot(registered.measure)]
         others = dumped(registered._replace(events=_no_events), taken, f"the engine {engine}")
-    return PackedEngine(engine, measured_by(registered, own or {}).text, _here(), others, measures)
+    return PackedEngine(engine, measured_by(registered, user_measures or {}).text, _here(), others, measures)
 
 
 def is_here(engine: PackedEngine) -> bool:
@@ -390,7 +390,7 @@ _entered: dict[str, bytes] = {}
 """The mechanism of each engine that this process entered last."""
 
 
-def enter_packed(engine: PackedEngine) -> dict[str, OwnMeasure]:
+def enter_packed(engine: PackedEngine) -> dict[str, UserMeasure]:
     """Enter an engine that came from the driver, unless it is the one that is there; return the user's measures.
 
     Raises
@@ -398,15 +398,15 @@ def enter_packed(engine: PackedEngine) -> dict[str, OwnMeasure]:
     InputError
         The measures that are computed here are not those of the driver.
     """
-    own: dict[str, OwnMeasure] = _loaded(engine.own) if engine.own else {}
+    measures: dict[str, UserMeasure] = _loaded(engine.user_measures) if engine.user_measures else {}
     if is_here(engine):
-        return own
+        return measures
     if engine.mechanism and _entered.get(engine.name) != engine.mechanism:
         enter(pickle.loads(engine.mechanism))
         _entered[engine.name] = engine.mechanism
-    if measured_by(mechanism(engine.name), own, anew=True).text != engine.measured:
+    if measured_by(mechanism(engine.name), measures, anew=True).text != engine.measured:
         raise InputError(
             f"the code of the measures of {engine.name}, or something it refers to, is not what the driver has; "
             "run the sweep again."
         )
-    return own
+    return measures
