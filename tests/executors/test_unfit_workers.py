@@ -18,8 +18,8 @@ from workbench.runs import crashes
 from workbench.runs import worker as work
 from workbench.runs.crashes import Death, WorkerFailure
 from workbench.runs.origin import origin
+from workbench.runs.pickled_setups import Packer
 from workbench.runs.row import Row
-from workbench.runs.user_code import Packer
 from workbench.runs.worker import BundleResult, Task
 
 LEFT = "its worker could not go on: RuntimeError (no thread)."

@@ -13,9 +13,9 @@ from workbench.engines.kit.engine import Setup
 from workbench.mechanisms.user_measure import UserMeasure
 from workbench.runs.faults import MOST_OF_NAME, shortened
 from workbench.runs.origin import origin
+from workbench.runs.pickled_setups import PackedEngine, Packer, packed
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun
-from workbench.runs.user_code import PackedEngine, Packer, packed
 from workbench.runs.watchdog import Reporter
 from workbench.runs.worker import Task
 

@@ -24,7 +24,7 @@ from workbench.executors.bundles import Bundle, Requests
 from workbench.executors.worker_process import WORKER_ENVIRONMENT
 from workbench.runs.crashes import FRESH_STATUS, USED_STATUS, Death, WorkerFailure
 from workbench.runs.origin import Origin, differences, origin
-from workbench.runs.user_code import PackedEngine
+from workbench.runs.pickled_setups import PackedEngine
 from workbench.runs.watchdog import Reporter
 from workbench.runs.worker import BundleResult, work_in_worker, work_within
 from workbench.units import is_count

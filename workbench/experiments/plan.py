@@ -15,7 +15,7 @@ from workbench.experiments.choices import Point, expand, refuse_too_many
 from workbench.experiments.coordinates import _shown, told_apart
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.seeds import different_workloads, draws
-from workbench.experiments.setups import ParseCache, PartReader, _policies, read_setup
+from workbench.experiments.setups import ParseCache, PartReader, read_policies, read_setup
 from workbench.experiments.sweep import Sweep, most_points
 from workbench.identity import one_moment
 from workbench.runs.faults import chosen, raised_in_planning
@@ -228,7 +228,7 @@ def _baseline(sweep: Sweep, setup: Setup, cached: PartReader) -> Setup | None:
     given = sweep.config.get("baseline")
     if given is None:
         return None
-    chosen = cached("baseline", given, lambda it: _policies(sweep, it, "baseline"))
+    chosen = cached("baseline", given, lambda it: read_policies(sweep, it, "baseline"))
     if not given:
         raise InputError(at(sweep.where, "baseline must name at least one policy, such as {placement: first_fit}."))
     replaced = [slot for slot in chosen if slot in given or _same_as(sweep, slot) in given]

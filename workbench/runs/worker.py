@@ -26,9 +26,10 @@ from workbench.runs.faults import fault
 from workbench.runs.interrupts import is_own, noticed, raise_swallowed
 from workbench.runs.origin import Origin, check_hash_seed, check_origin, check_unedited, own_origin
 from workbench.runs.output import install
+from workbench.runs.pickled_setups import PackedEngine, enter_packed, is_here, opened
 from workbench.runs.row import Row
 from workbench.runs.run import Task
-from workbench.runs.user_code import PackedEngine, check_code, enter_packed, has_own_code, is_here, opened
+from workbench.runs.user_code import check_code, has_own_code
 from workbench.runs.watchdog import SILENT, Reporter, Watched
 from workbench.workloads.importers import Importer, enter_only
 
