@@ -98,7 +98,7 @@ def needed(tuned: Mapping[str, Sequence[Costs]]) -> list[Needed]:
 def _costs(study: Study, trials: int, store: Store) -> Costs:
     sweep = study.sweep
     workload = read_workload(
-        sweep.said["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
+        sweep.config["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
     )
     done, _ = conduct(study, TrialStore(None), Evaluator(study, store, Crew(None, None, Silent())), workload, trials)
     return StudyResults(study, done, [], None, None).costs()

@@ -284,10 +284,10 @@ def sensitivity(
     Examples
     --------
     >>> import workbench as wb
-    >>> found = wb.sensitivity({"engine": "shared_memory", "measures": ["drain_cycles"],
+    >>> result = wb.sensitivity({"engine": "shared_memory", "measures": ["drain_cycles"],
     ...     "workload": {"regime": "small_uniform", "count": {"vary": {"from": 20, "to": 60}}},
     ...     "machine": {"segments": {"vary": {"from": 32, "to": 128}}}, "design": {"saltelli": {"base": 16}}})
-    >>> list(found.table["lever"])
+    >>> list(result.table["lever"])
     ['machine.segments', 'workload.count']
     """
     from workbench.explain.sensitivity import check
@@ -444,8 +444,8 @@ def planned(
 
     Examples
     --------
-    >>> asked = {"engine": "shared_memory", "workload": "large_uniform", "measures": ["drain_cycles"]}
-    >>> plan = planned(asked, set={"policy.placement": {"vary": ["first_fit", "best_fit"]}}, seeds=5)
+    >>> sweep = {"engine": "shared_memory", "workload": "large_uniform", "measures": ["drain_cycles"]}
+    >>> plan = planned(sweep, set={"policy.placement": {"vary": ["first_fit", "best_fit"]}}, seeds=5)
     >>> len(plan.points), sum(1 for run in plan.runs())
     (2, 10)
     """
@@ -518,9 +518,9 @@ def open_results(folder: str | Path) -> Results:
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> asked = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2, "measures": ["drain_cycles"]}
+    >>> sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2, "measures": ["drain_cycles"]}
     >>> with TemporaryDirectory() as folder:
-    ...     rows = run(asked, folder).table.shape[0]
+    ...     rows = run(sweep, folder).table.shape[0]
     ...     rows, open_results(folder).table.shape[0]
     (2, 2)
     """

@@ -41,7 +41,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.digests",
     ),
     "experiments.scheduler": ("workbench.executors.scheduler", "workbench.executors.bundles"),
-    "experiments.user_code": ("workbench.runs.user_code",),
+    "experiments.user_code": ("workbench.runs.user_code", "workbench.runs.pickled_setups"),
     "experiments.watchdog": ("workbench.runs.watchdog",),
     "experiments.worker": ("workbench.runs.worker",),
     "studies": (),

@@ -116,7 +116,7 @@ def test_a_file_beside_the_sweep_is_a_machine(beside: Path, monkeypatch: pytest.
     same, fewer = make_plan(sweep).points
     assert same.setup.machine == presets.preset("h100").machine()
     assert (fewer.setup.machine.segments, fewer.coordinates["machine"]) == (96, "preset=my_card.yaml, segments=96")
-    kept = with_files(sweep.said, beside, lambda path: f"inputs/{path.name}")
+    kept = with_files(sweep.config, beside, lambda path: f"inputs/{path.name}")
     assert kept["machine"]["vary"][1:] == ["inputs/my_card.yaml", {"preset": "inputs/my_card.yaml", "segments": 96}]
 
 

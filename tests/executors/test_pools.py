@@ -20,18 +20,18 @@ import workbench as wb
 from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
+from workbench.executors import bundle_executor
 from workbench.executors import cluster as connect
-from workbench.executors import pool_of
 from workbench.executors.bundles import Bundler
 from workbench.executors.worker_process import WORKER_ENVIRONMENT
 from workbench.experiments.progress import Silent
-from workbench.experiments.runner import in_pool, run_missing
+from workbench.experiments.runner import in_executor, run_missing
 from workbench.experiments.store import Store
 from workbench.runs import crashes
 from workbench.runs.crashes import Death
 from workbench.runs.origin import origin
 from workbench.runs.row import Row
-from workbench.runs.worker import Done
+from workbench.runs.worker import BundleResult
 
 pytestmark = pytest.mark.slow
 
@@ -100,15 +100,15 @@ class Flaky:
     def __init__(self, deaths: int, status: int | None = -signal.SIGKILL, begins: bool = True) -> None:
         self.left, self.status, self.begins = deaths, status, begins
 
-    def submit(self, chunk, limit, report):
-        future: Future[Done] = Future()
+    def submit(self, bundle, limit, report):
+        future: Future[BundleResult] = Future()
         self.left -= 1
         if self.begins:
             report.begin(0, limit)
         if self.left >= 0:
             future.set_exception(BrokenExecutor())
         else:
-            future.set_result(Done([Row(*task, "done", "", 0.01, {}) for task in chunk.tasks]))
+            future.set_result(BundleResult([Row(*task, "done", "", 0.01, {}) for task in bundle.tasks]))
         return future
 
     def death(self, problem, pid):
@@ -125,7 +125,7 @@ def _no_pauses(monkeypatch):
 
 
 def rows_of(plan, pool) -> list[Row]:
-    return [row for done in in_pool(Bundler(plan.runs()), pool, 10.0) for row in done.rows]
+    return [row for done in in_executor(Bundler(plan.runs()), pool, 10.0) for row in done.rows]
 
 
 @pytest.mark.parametrize("deaths", [1, 2, 4])
@@ -141,10 +141,10 @@ class Company(Flaky):
 
     def __init__(self) -> None:
         super().__init__(1)
-        self.waiting: Future[Done] | None = None
+        self.waiting: Future[BundleResult] | None = None
 
-    def submit(self, chunk, limit, report):
-        future = super().submit(chunk, limit, report)
+    def submit(self, bundle, limit, report):
+        future = super().submit(bundle, limit, report)
         if self.left == -1:
             self.waiting, self.rows = Future(), future.result()
             return self.waiting
@@ -411,4 +411,4 @@ def test_a_limit_must_be_positive():
 
 
 def test_a_pool_that_is_asked_for_by_name():
-    assert pool_of("threads", 3).width == 3
+    assert bundle_executor("threads", 3).width == 3

@@ -11,16 +11,16 @@ import pytest
 from benchmarks.faults.runs import faulty_plan
 from workbench.errors import WorkbenchError
 from workbench.executors import worker_process
-from workbench.executors.bundles import Bundler, Chunk
+from workbench.executors.bundles import Bundle, Bundler
 from workbench.executors.worker_process import request_of
-from workbench.experiments.runner import in_pool
+from workbench.experiments.runner import in_executor
 from workbench.runs import crashes
 from workbench.runs import worker as work
 from workbench.runs.crashes import Death, WorkerFailure
 from workbench.runs.origin import origin
+from workbench.runs.pickled_setups import Packer
 from workbench.runs.row import Row
-from workbench.runs.user_code import Packer
-from workbench.runs.worker import Done, Task
+from workbench.runs.worker import BundleResult, Task
 
 LEFT = "its worker could not go on: RuntimeError (no thread)."
 
@@ -37,13 +37,13 @@ class Spoiled:
         self._turn = 0
         self.replaced = 0
 
-    def submit(self, chunk: Chunk, limit: float, report) -> Future[Done]:
-        future: Future[Done] = Future()
+    def submit(self, bundle: Bundle, limit: float, report) -> Future[BundleResult]:
+        future: Future[BundleResult] = Future()
         self._turn = (self._turn + 1) % self.width
         here, used = self._turn, self._used[self._turn]
         self._used[here] = True
         rows = []
-        for index, task in enumerate(chunk.tasks):
+        for index, task in enumerate(bundle.tasks):
             report.begin(index, limit)
             if self._spoiled[here] or task.seed in self._itself:
                 future.set_exception(WorkerFailure("RuntimeError (no thread)", used))
@@ -52,7 +52,7 @@ class Spoiled:
                 return future
             self._spoiled[here] = task.seed in self._spoilers
             rows.append(Row(*task, "done", "", 1e-3, {}))
-        future.set_result(Done(rows))
+        future.set_result(BundleResult(rows))
         return future
 
     def death(self, problem, pid):
@@ -64,7 +64,7 @@ class Spoiled:
 
 
 def rows_of(seeds: int, pool: Spoiled) -> dict[int, Row]:
-    rows = [row for done in in_pool(Bundler(faulty_plan(seeds).runs()), pool, 10.0) for row in done.rows]
+    rows = [row for done in in_executor(Bundler(faulty_plan(seeds).runs()), pool, 10.0) for row in done.rows]
     assert len(rows) == seeds
     return {row.seed: row for row in rows}
 

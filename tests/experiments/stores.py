@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.experiments.results_folder import ROWS
-from workbench.experiments.store import Store, _line, _text
+from workbench.experiments.row_files import _line, _text
+from workbench.experiments.store import Store
 from workbench.runs.row import Row
 
 

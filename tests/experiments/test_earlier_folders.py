@@ -11,7 +11,8 @@ import pytest
 from tests.experiments.stores import rows_of
 from workbench.cli import main
 from workbench.experiments.results_folder import FORMER, ROWS
-from workbench.experiments.store import FORMAT, Store, _line, _text
+from workbench.experiments.row_files import _line, _text
+from workbench.experiments.store import FORMAT, Store
 from workbench.runs.row import Row, kept
 from workbench.runs.run import run_id
 

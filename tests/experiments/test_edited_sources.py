@@ -9,7 +9,7 @@ import workbench as wb
 from workbench.errors import WorkbenchError
 from workbench.mechanisms import mechanism
 from workbench.runs import origin, worker
-from workbench.runs.user_code import PackedEngine
+from workbench.runs.pickled_setups import PackedEngine
 
 SENTENCE = r"^.*{} was edited after this process imported the workbench; restart the process"
 SECOND = 10**9

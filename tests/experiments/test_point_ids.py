@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.digests import canonical
-from workbench.experiments import setups
+from workbench.experiments import plan, setups
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
@@ -84,9 +84,10 @@ def test_an_id_is_the_digest_that_stores_have_held_since_they_began():
 def test_a_plan_puts_each_shared_part_into_words_once_and_reads_its_baseline_once(monkeypatch):
     """What 100,000 points in 5 s rest on, counted and not timed."""
     written, read = [], []
-    canonical, policies = user_code.canonical, setups._policies
+    canonical, policies = user_code.canonical, setups.read_policies
     monkeypatch.setattr(user_code, "canonical", lambda value: written.append(1) or canonical(value))
-    monkeypatch.setattr(setups, "_policies", lambda *given: read.append(1) or policies(*given))
+    for module in (plan, setups):
+        monkeypatch.setattr(module, "read_policies", lambda *given: read.append(1) or policies(*given))
     sizes = {"regime": "small_uniform", "count": {"vary": list(range(2, 52))}}
     sweep = {"engine": "shared_memory", "workload": sizes, "machine": {"segments": {"vary": list(range(40, 60))}}}
     placements = {"placement": {"vary": ["best_fit", "first_fit"]}}

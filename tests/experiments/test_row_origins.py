@@ -17,7 +17,8 @@ from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments import origins as row_origins
 from workbench.experiments.results_folder import PROVENANCE, ROWS
-from workbench.experiments.store import FORMAT, RowFiles, Store
+from workbench.experiments.row_files import RowFiles
+from workbench.experiments.store import FORMAT, Store
 from workbench.mechanisms.measured_by import MeasuredBy
 from workbench.runs import origin as run_origin
 from workbench.runs.origin import environment, own_origin

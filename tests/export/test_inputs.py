@@ -74,9 +74,9 @@ def sweep_naming(folder, policies):
                 pass
 
     Runs.plan.sweep.folder = folder
-    Runs.plan.sweep.said = {"engine": "shared_memory", "policy": {"placement": {"vary": policies}}}
+    Runs.plan.sweep.config = {"engine": "shared_memory", "policy": {"placement": {"vary": policies}}}
     Runs.plan.sweep.mechanism = type("M", (), {"engine": None})
-    Runs.plan.sweep.own = {}
+    Runs.plan.sweep.user_measures = {}
     return Runs
 
 

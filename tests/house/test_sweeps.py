@@ -79,7 +79,7 @@ def test_sweep(path, tmp_path, monkeypatch):
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     results = wb.run(path, tmp_path / "r", set=small(path), seeds=seeds(path), workers=1)
     assert not results.failures
-    assert results.plan.sweep.said["question"].endswith("?")
+    assert results.plan.sweep.config["question"].endswith("?")
     drawn = draw_all(results, tmp_path / "figures") if LONG else drawn_small(results, tmp_path)
     assert {p.stem for p in drawn} == set(results.plan.sweep.figures)
     assert all(p.stat().st_size > 500 for p in drawn if p.suffix != ".csv")

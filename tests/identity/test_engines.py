@@ -11,7 +11,7 @@ from tests.house.test_recipes import CONTRIBUTING
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.runs.user_code import enter_packed, packed
+from workbench.runs.pickled_setups import enter_packed, packed
 from workbench.runs.worker import Task, work
 
 MODULE = """

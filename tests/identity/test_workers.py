@@ -16,7 +16,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.identity import digest_of, look
-from workbench.runs.user_code import Packer, dumped, opened
+from workbench.runs.pickled_setups import Packer, dumped, opened
 from workbench.runs.worker import Task, work
 
 HELPER = "from numba import njit\n\n\n@njit\ndef aim():\n    return {:02d}\n"

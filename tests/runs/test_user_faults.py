@@ -22,7 +22,7 @@ from benchmarks.faults.runs import SWEEP, faulty_plan
 from workbench import lever
 from workbench.errors import InputError, StoreError
 from workbench.executors import cluster, scheduler
-from workbench.executors.bundles import Chunk
+from workbench.executors.bundles import Bundle
 from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 from workbench.levers import Spec
@@ -333,7 +333,7 @@ def test_a_worker_that_never_begins_is_replaced(monkeypatch):
     class Idle:
         width, reports = 1, True
 
-        def submit(self, chunk: Chunk, limit, report):
+        def submit(self, bundle: Bundle, limit, report):
             from concurrent.futures import Future
 
             future: Future = Future()
@@ -341,7 +341,7 @@ def test_a_worker_that_never_begins_is_replaced(monkeypatch):
             pools.append(future)
             if held.is_set():
                 report.begin(0, limit)
-                future.set_result(worker.Done([Row(*task, "done", "", 0.0, {}) for task in chunk.tasks]))
+                future.set_result(worker.BundleResult([Row(*task, "done", "", 0.0, {}) for task in bundle.tasks]))
             return future
 
         def end(self, future, pid):
@@ -357,9 +357,9 @@ def test_a_worker_that_never_begins_is_replaced(monkeypatch):
         def leave(self, under_way): ...
 
     from workbench.executors.bundles import Bundler
-    from workbench.experiments.runner import in_pool
+    from workbench.experiments.runner import in_executor
 
-    rows = [row for done in in_pool(Bundler(faulty_plan(1).runs()), Idle(), LIMIT) for row in done.rows]
+    rows = [row for done in in_executor(Bundler(faulty_plan(1).runs()), Idle(), LIMIT) for row in done.rows]
     assert [row.status for row in rows] == ["done"]
     assert len(pools) == 2
 

@@ -149,4 +149,4 @@ def test_a_trace_is_held_out_by_its_path_alone(tmp_path, monkeypatch):
     Path("jobs.csv").write_text(f"arrival,length,duration\n{rows}\n")
     runs = tune(small(trials=6), hold_out="jobs.csv").held_out
     assert len(runs.seeds) == 1
-    assert runs.plan.sweep.said["workload"] == {"file": str(tmp_path / "jobs.csv")}
+    assert runs.plan.sweep.config["workload"] == {"file": str(tmp_path / "jobs.csv")}

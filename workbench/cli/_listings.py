@@ -161,7 +161,7 @@ def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a measure: those of every engine, then the user's, also those that no engine has yet."""
     from workbench.mechanisms.measures import measures_of, of_setup
     from workbench.mechanisms.mechanism import mechanism, mechanisms
-    from workbench.mechanisms.user_measure import OwnMeasure
+    from workbench.mechanisms.user_measure import UserMeasure
 
     entries = [
         _row_of_measure(engine, measure, built_in)
@@ -174,7 +174,7 @@ def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
         for measure in known.values()
     ]
     entered = {row["name"] for row in entries if not row["built_in"]}
-    own = (one for module in modules for one in vars(module).values() if isinstance(one, OwnMeasure))
+    own = (one for module in modules for one in vars(module).values() if isinstance(one, UserMeasure))
     return [*entries, *(_row_of_measure("", one.declared, False) for one in own if one.name not in entered)]
 
 

@@ -158,7 +158,7 @@ def _say_next(results: StudyResults, folder: Path) -> None:
         _say_wrapped(sentence)
     print(f"    workbench run {folder / BEST}")
     if results.held_out is not None:
-        _say_wrapped(results.held_out.plan.sweep.said["question"])
+        _say_wrapped(results.held_out.plan.sweep.config["question"])
         for sentence in held_out_sentences(results):
             _say_wrapped(f"    {sentence}")
     if len(front) > 1:

@@ -109,7 +109,7 @@ def _saved(runs: RunSet, title: str, folder: Path | None) -> SavedSweep:
         )
         for point, pair in pairs
     ]
-    engine, machine = sweep.mechanism.engine, sweep.said.get("machine") or {}
+    engine, machine = sweep.mechanism.engine, sweep.config.get("machine") or {}
     return SavedSweep(
         engine.name,
         title,

@@ -17,7 +17,7 @@ from workbench.dashboards._spec_controls import LeversControl, control_for
 from workbench.dashboards._workload_control import WorkloadControl
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec
-from workbench.mechanisms.measures import WithOwn, measures_of
+from workbench.mechanisms.measures import WithUserMeasures, measures_of
 from workbench.mechanisms.mechanism import Mechanism
 
 MOST_SEEDS = 1000
@@ -239,6 +239,6 @@ class MeasureControl(NameControl):
             self.field.value = chosen if chosen in self.lever.choices else self._start
 
     def _offered(self) -> Lever:
-        known = WithOwn(self._mechanism.measures, measures_of(self._mechanism.engine.name))
+        known = WithUserMeasures(self._mechanism.measures, measures_of(self._mechanism.engine.name))
         names = tuple(name for name in known if known[name].better != "neither")
         return Lever("measure", "choice", self._start, choices=names, description=_DESCRIPTION)

@@ -105,7 +105,7 @@ class PairedRuns:
         for run in pair:
             see = partial(self._note, run.point.id)
             task = run.id, run.point.id, run.seed
-            self._rows.extend(work(run.point.setup, [task], see, self._plan.sweep.own))
+            self._rows.extend(work(run.point.setup, [task], see, self._plan.sweep.user_measures))
         self._done_seeds.append(pair[0].seed)
 
     def _note(self, point: str, record: Any) -> None:

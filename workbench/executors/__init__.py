@@ -9,13 +9,13 @@ import os
 from concurrent.futures import Executor
 
 from workbench.errors import InputError, unknown_name
-from workbench.executors.scheduler import Pool
+from workbench.executors.scheduler import BundleExecutor
 
 KINDS = ("processes", "threads", "local:4", "tcp://HOST:PORT")
 
 
-def pool_of(executor: Executor | str | None, workers: int | None) -> Pool:
-    """Return the pool that somebody asks for.
+def bundle_executor(executor: Executor | str | None, workers: int | None) -> BundleExecutor:
+    """Return the executor of bundles for an executor of the user's, a kind of one, or a number of workers.
 
     Parameters
     ----------

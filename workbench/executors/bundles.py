@@ -10,54 +10,54 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from workbench.engines.kit.engine import Setup
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.runs.faults import MOST_OF_NAME, shortened
 from workbench.runs.origin import origin
+from workbench.runs.pickled_setups import PackedEngine, Packer, packed
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun
-from workbench.runs.user_code import PackedEngine, Packer, packed
 from workbench.runs.watchdog import Reporter
 from workbench.runs.worker import Task
 
 
-class Chunk(NamedTuple):
+class Bundle(NamedTuple):
     """Runs that are handed over together, of one point or of several."""
 
     setups: Mapping[str, Setup]
     """The setup of each point."""
     tasks: list[Task]
-    own: Mapping[str, OwnMeasure] = {}
+    user_measures: Mapping[str, UserMeasure] = {}
     """The user's measures that are computed of each run."""
 
-    def alone(self) -> Iterator[Chunk]:
-        """Return the same runs, one a chunk."""
-        return (Chunk({task.point: self.setups[task.point]}, [task], self.own) for task in self.tasks)
+    def alone(self) -> Iterator[Bundle]:
+        """Return the same runs, one a bundle."""
+        return (Bundle({task.point: self.setups[task.point]}, [task], self.user_measures) for task in self.tasks)
 
-    def by_point(self) -> Iterator[Chunk]:
-        """Yield the same runs, one chunk a point."""
+    def by_point(self) -> Iterator[Bundle]:
+        """Yield the same runs, one bundle a point."""
         for point, setup in self.setups.items():
-            yield Chunk({point: setup}, [task for task in self.tasks if task.point == point], self.own)
+            yield Bundle({point: setup}, [task for task in self.tasks if task.point == point], self.user_measures)
 
-    def only(self, indices: Collection[int]) -> Iterator[Chunk]:
-        """Return some of the runs, one a chunk."""
+    def only(self, indices: Collection[int]) -> Iterator[Bundle]:
+        """Return some of the runs, one a bundle."""
         return (one for number, one in enumerate(self.alone()) if number in indices)
 
-    def without(self, indices: Collection[int]) -> Iterator[Chunk]:
-        """Yield the other runs, one chunk or none."""
+    def without(self, indices: Collection[int]) -> Iterator[Bundle]:
+        """Yield the other runs, one bundle or none."""
         tasks = [task for number, task in enumerate(self.tasks) if number not in indices]
         if tasks:
-            yield Chunk(self.setups, tasks, self.own)
+            yield Bundle(self.setups, tasks, self.user_measures)
 
-    def told(self, index: int) -> str:
+    def description(self, index: int) -> str:
         """Return one of the runs as a sentence names it."""
         task = self.tasks[index]
         policies = [policy.short() for policy in self.setups[task.point].policies.values()]
         return f"seed {task.seed} of {shortened(', '.join(policies), MOST_OF_NAME)}"
 
-    def after(self, done: int) -> Iterator[Chunk]:
-        """Yield what is left when the first runs are done: one chunk or none."""
+    def after(self, done: int) -> Iterator[Bundle]:
+        """Yield what is left when the first runs are done: one bundle or none."""
         if done < len(self.tasks):
-            yield Chunk(self.setups, self.tasks[done:], self.own)
+            yield Bundle(self.setups, self.tasks[done:], self.user_measures)
 
 
 AIM_SECONDS = 0.15
@@ -73,8 +73,8 @@ _WEIGHT = 0.2
 class Bundler:
     """Hands out the pending runs, the points taking turns, in bundles that aim at a fixed time."""
 
-    def __init__(self, pending: Iterable[PlannedRun], own: Mapping[str, OwnMeasure] | None = None) -> None:
-        self._own = own or {}
+    def __init__(self, pending: Iterable[PlannedRun], user_measures: Mapping[str, UserMeasure] | None = None) -> None:
+        self._user_measures = user_measures or {}
         self._waiting: dict[str, deque[PlannedRun]] = {}
         for run in pending:
             self._waiting.setdefault(run.point.id, deque()).append(run)
@@ -83,7 +83,7 @@ class Bundler:
         self._seconds: dict[str, float] = {}
         self._usual = AIM_SECONDS
 
-    def next(self, hands: int = 1) -> Chunk | None:
+    def next(self, hands: int = 1) -> Bundle | None:
         """Return the next bundle; None when all are handed out. Towards the end each of the hands still gets its
         share."""
         aim = min(AIM_SECONDS, self._left * self._usual / hands)
@@ -99,7 +99,7 @@ class Bundler:
         if not runs:
             return None
         tasks = [Task(r.id, r.point.id, r.seed) for r in runs]
-        return Chunk({r.point.id: r.point.setup for r in runs}, tasks, self._own)
+        return Bundle({r.point.id: r.point.setup for r in runs}, tasks, self._user_measures)
 
     def _take(self, many: int) -> list[PlannedRun]:
         point = self._turn.popleft()
@@ -131,10 +131,10 @@ class Requests:
         self._packer = Packer()
         self._engines: dict[str, PackedEngine] = {}
 
-    def pack(self, chunk: Chunk, limit: float, report: Reporter) -> tuple[Any, ...]:
+    def pack(self, bundle: Bundle, limit: float, report: Reporter) -> tuple[Any, ...]:
         """Return the arguments of `work_in_worker` for a bundle."""
-        parcels = {point: self._packer.pack(point, setup) for point, setup in chunk.setups.items()}
-        engine = next(iter(chunk.setups.values())).engine
+        parcels = {point: self._packer.pack(point, setup) for point, setup in bundle.setups.items()}
+        engine = next(iter(bundle.setups.values())).engine
         if engine not in self._engines:
-            self._engines[engine] = packed(engine, chunk.own)
-        return parcels, chunk.tasks, limit, origin(), report, self._engines[engine]
+            self._engines[engine] = packed(engine, bundle.user_measures)
+        return parcels, bundle.tasks, limit, origin(), report, self._engines[engine]

@@ -20,13 +20,13 @@ from contextlib import suppress
 from typing import Any
 
 from workbench.errors import InputError, WorkbenchError, missing_extra
-from workbench.executors.bundles import Chunk, Requests
+from workbench.executors.bundles import Bundle, Requests
 from workbench.executors.worker_process import WORKER_ENVIRONMENT
 from workbench.runs.crashes import FRESH_STATUS, USED_STATUS, Death, WorkerFailure
 from workbench.runs.origin import Origin, differences, origin
-from workbench.runs.user_code import PackedEngine
+from workbench.runs.pickled_setups import PackedEngine
 from workbench.runs.watchdog import Reporter
-from workbench.runs.worker import Done, work_in_worker, work_within
+from workbench.runs.worker import BundleResult, work_in_worker, work_within
 from workbench.units import is_count
 
 BUNDLES_A_THREAD = 2
@@ -69,10 +69,10 @@ class Cluster:
     def _count(self) -> None:
         self._threads, self._counted = self._connection.threads(), time.monotonic()
 
-    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
-        request = self._requests.pack(chunk, limit, report)
+    def submit(self, bundle: Bundle, limit: float, report: Reporter) -> Future[BundleResult]:
+        request = self._requests.pack(bundle, limit, report)
         self._connection.know_processes()
-        future: Future[Done] = Future()
+        future: Future[BundleResult] = Future()
         requested = self._connection.client.submit(_work, *request, pure=False)
         requested.add_done_callback(lambda ended: _hand_over(ended, future))
         future.add_done_callback(lambda ended: requested.cancel() if ended.cancelled() else None)
@@ -90,7 +90,7 @@ class Cluster:
             return WorkerFailure("", status == USED_STATUS).death()._replace(times=many)
         return Death(status, many)
 
-    def end(self, future: Future[Done], pid: int) -> bool:
+    def end(self, future: Future[BundleResult], pid: int) -> bool:
         self._connection.know_processes()
         if pid:
             with suppress(ProcessLookupError, PermissionError):
@@ -117,12 +117,12 @@ class Cluster:
                 "what was finished is kept."
             )
 
-    def leave(self, under_way: Sequence[Future[Done]]) -> None:
+    def leave(self, under_way: Sequence[Future[BundleResult]]) -> None:
         for future in under_way:
             future.cancel()
 
 
-def _hand_over(ended: Any, future: Future[Done]) -> None:
+def _hand_over(ended: Any, future: Future[BundleResult]) -> None:
     """Give what came of a task to whoever waits for it.
 
     `Client.get_executor` does the same, but its futures never end when a worker dies between a result and its transfer
@@ -143,7 +143,7 @@ async def _end_process() -> None:
 
 def _work(
     parcels: dict[str, bytes], tasks: list[Any], limit: float, driver: Any, report: Reporter, engine: PackedEngine
-) -> Done:
+) -> BundleResult:
     """Do a bundle in a worker of the cluster, and say which worker it was when a run hangs in it."""
     from distributed import get_worker
 
@@ -181,16 +181,16 @@ then, or starts slowly on a machine under load, left it without workers (seen wi
 class Connection:
     """A client, and the cluster that ends with it where it is our own."""
 
-    def __init__(self, address: str, client: Any, own: Any = None) -> None:
+    def __init__(self, address: str, client: Any, local: Any = None) -> None:
         self.address = address
         self.client = client
-        self._own = own
+        self._local = local
         self._processes: dict[int, Any] = {}
         """The worker processes of our own cluster that have been seen, by number."""
 
     def know_processes(self) -> None:
         """Note the present worker processes of our own cluster, so that it can be told how they ended."""
-        for nanny in list(getattr(self._own, "workers", {}).values()):
+        for nanny in list(getattr(self._local, "workers", {}).values()):
             process = getattr(getattr(nanny, "process", None), "process", None)
             if process is not None and process.pid is not None:
                 self._processes[process.pid] = process
@@ -211,9 +211,9 @@ class Connection:
         """Leave the cluster; end it where it is our own."""
         with suppress(Exception):
             self.client.close(timeout=2)
-        if self._own is not None:
+        if self._local is not None:
             with suppress(Exception):
-                self._own.close(timeout=5)
+                self._local.close(timeout=5)
 
 
 _open: dict[str, Connection] = {}
@@ -282,7 +282,7 @@ def _local(address: str) -> Connection:
         "distributed.nanny.pre-spawn-environ": WORKER_ENVIRONMENT,
     }
     with config.set(settings):
-        own = dask.LocalCluster(
+        local = dask.LocalCluster(
             n_workers=int(number),
             threads_per_worker=1,
             processes=True,
@@ -290,9 +290,9 @@ def _local(address: str) -> Connection:
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
-    client = dask.Client(own, set_as_default=False)
+    client = dask.Client(local, set_as_default=False)
     client.register_plugin(_quiet())
-    return Connection(address, client, own)
+    return Connection(address, client, local)
 
 
 def _quiet() -> Any:
@@ -363,12 +363,14 @@ class Given:
         self._given_up = 0
         self.width = 2 * self._workers
 
-    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
+    def submit(self, bundle: Bundle, limit: float, report: Reporter) -> Future[BundleResult]:
         self.look()
         if self._requests is None:
-            return self._executor.submit(work_within, chunk.setups, chunk.tasks, limit, own=chunk.own)
+            return self._executor.submit(
+                work_within, bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures
+            )
         report = report._replace(may_be_ended=False)
-        return self._executor.submit(work_in_worker, *self._requests.pack(chunk, limit, report))
+        return self._executor.submit(work_in_worker, *self._requests.pack(bundle, limit, report))
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
         if isinstance(problem, BrokenExecutor):
@@ -379,7 +381,7 @@ class Given:
         many = deaths(problem)
         return Death(times=many) if many else None
 
-    def end(self, future: Future[Done], pid: int) -> bool:
+    def end(self, future: Future[BundleResult], pid: int) -> bool:
         """Leave the worker alone."""
         self._given_up += 1
         return False
@@ -393,7 +395,7 @@ class Given:
                 "Processes that are replaced in such a case are started when no executor is handed in."
             )
 
-    def leave(self, under_way: Sequence[Future[Done]]) -> None:
+    def leave(self, under_way: Sequence[Future[BundleResult]]) -> None:
         for future in under_way:
             future.cancel()
 

@@ -16,11 +16,11 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from workbench.errors import WorkbenchError
-from workbench.executors.bundles import Chunk, Requests
+from workbench.executors.bundles import Bundle, Requests
 from workbench.executors.worker_process import Worker, WorkerDied, request_of
 from workbench.runs.crashes import Death, WorkerFailure
 from workbench.runs.watchdog import Reporter
-from workbench.runs.worker import Done, work_within
+from workbench.runs.worker import BundleResult, work_within
 
 
 class Processes:
@@ -39,15 +39,15 @@ class Processes:
         self._requests = Requests()
         self._crew = _crew(workers)
 
-    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
-        return self._crew.submit(request_of(self._requests.pack(chunk, limit, report)))
+    def submit(self, bundle: Bundle, limit: float, report: Reporter) -> Future[BundleResult]:
+        return self._crew.submit(request_of(self._requests.pack(bundle, limit, report)))
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
         if isinstance(problem, WorkerFailure):
             return problem.death()
         return Death(problem.status) if isinstance(problem, WorkerDied) else None
 
-    def end(self, future: Future[Done], pid: int) -> bool:
+    def end(self, future: Future[BundleResult], pid: int) -> bool:
         self._crew.end(future)
         return True
 
@@ -56,7 +56,7 @@ class Processes:
 
     def look(self) -> None: ...
 
-    def leave(self, under_way: Sequence[Future[Done]]) -> None:
+    def leave(self, under_way: Sequence[Future[BundleResult]]) -> None:
         for future in under_way:
             if not future.cancel():
                 self._crew.end(future)
@@ -71,13 +71,13 @@ class Crew:
         for hand in self._hands:
             hand.start()
 
-    def submit(self, request: bytes) -> Future[Done]:
+    def submit(self, request: bytes) -> Future[BundleResult]:
         """Have a bundle done by the next worker that has nothing to do."""
-        future: Future[Done] = Future()
+        future: Future[BundleResult] = Future()
         self._jobs.put(_Job(future, request))
         return future
 
-    def end(self, future: Future[Done]) -> None:
+    def end(self, future: Future[BundleResult]) -> None:
         """Kill the worker that does a bundle, if one does."""
         for hand in self._hands:
             hand.end(future)
@@ -122,7 +122,7 @@ MOST_STARTS = 20
 
 
 class _Job(NamedTuple):
-    future: Future[Done]
+    future: Future[BundleResult]
     request: bytes
 
 
@@ -134,9 +134,9 @@ class _Hand(threading.Thread):
         self._jobs = jobs
         self._lock = threading.Lock()
         self._worker: Worker | None = None
-        self._future: Future[Done] | None = None
+        self._future: Future[BundleResult] | None = None
         """The job that the worker does."""
-        self._given_up: Future[Done] | None = None
+        self._given_up: Future[BundleResult] | None = None
 
     def run(self) -> None:
         while True:
@@ -170,7 +170,7 @@ class _Hand(threading.Thread):
             self.dismiss()
         job.future.set_result(reply)
 
-    def _have(self, future: Future[Done]) -> Worker:
+    def _have(self, future: Future[BundleResult]) -> Worker:
         """Return the worker, started if there is none, unless the job was given up meanwhile."""
         worker = self._worker or _started()
         with self._lock:
@@ -179,7 +179,7 @@ class _Hand(threading.Thread):
                 raise WorkerDied(None)
         return worker
 
-    def end(self, future: Future[Done]) -> None:
+    def end(self, future: Future[BundleResult]) -> None:
         """Kill the worker if it does a job, or is being started for it."""
         with self._lock:
             if self._future is future:
@@ -224,26 +224,26 @@ class Threads:
     def __init__(self, workers: int) -> None:
         self.width = workers
 
-    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
-        future: Future[Done] = Future()
-        threading.Thread(target=_do, args=(future, chunk, limit), daemon=True).start()
+    def submit(self, bundle: Bundle, limit: float, report: Reporter) -> Future[BundleResult]:
+        future: Future[BundleResult] = Future()
+        threading.Thread(target=_do, args=(future, bundle, limit), daemon=True).start()
         return future
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
         return None
 
-    def end(self, future: Future[Done], pid: int) -> bool:
+    def end(self, future: Future[BundleResult], pid: int) -> bool:
         return False
 
     def replace(self, worker: str) -> None: ...
 
     def look(self) -> None: ...
 
-    def leave(self, under_way: Sequence[Future[Done]]) -> None: ...
+    def leave(self, under_way: Sequence[Future[BundleResult]]) -> None: ...
 
 
-def _do(future: Future[Done], chunk: Chunk, limit: float) -> None:
+def _do(future: Future[BundleResult], bundle: Bundle, limit: float) -> None:
     try:
-        future.set_result(work_within(chunk.setups, chunk.tasks, limit, own=chunk.own))
+        future.set_result(work_within(bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures))
     except BaseException as problem:  # raised again where the result is asked for
         future.set_exception(problem)

@@ -14,13 +14,13 @@ from typing import NamedTuple, Protocol
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
-from workbench.executors.bundles import Bundler, Chunk
+from workbench.executors.bundles import Bundle, Bundler
 from workbench.runs.crashes import CrashPolicy, Death, WorkerFailure
 from workbench.runs.faults import fault
 from workbench.runs.interrupts import is_own
 from workbench.runs.row import Row
 from workbench.runs.watchdog import Board, Report, Reporter
-from workbench.runs.worker import Done, failed
+from workbench.runs.worker import BundleResult, failed
 
 LOOK_SECONDS = 1.0
 """How often the driver looks at its workers while nothing ends."""
@@ -37,7 +37,7 @@ MOST_UNHEARD = 3
 """A bundle that was lost so often without a report was perhaps begun where nobody can report."""
 
 
-class Pool(Protocol):
+class BundleExecutor(Protocol):
     """Workers that do bundles of runs."""
 
     @property
@@ -48,7 +48,7 @@ class Pool(Protocol):
     def reports(self) -> bool:
         """Return whether every worker is known to report the runs that it begins."""
 
-    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
+    def submit(self, bundle: Bundle, limit: float, report: Reporter) -> Future[BundleResult]:
         """Have a bundle done, no run longer than a limit in seconds; raises BrokenExecutor when the pool is broken."""
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
@@ -57,7 +57,7 @@ class Pool(Protocol):
         None if it is of another kind. Raises WorkbenchError if the pool is lost.
         """
 
-    def end(self, future: Future[Done], pid: int) -> bool:
+    def end(self, future: Future[BundleResult], pid: int) -> bool:
         """End the worker that does a bundle and does not answer; return False if that is not this pool's to do.
 
         The future then ends by the death of its worker.
@@ -69,36 +69,36 @@ class Pool(Protocol):
     def look(self) -> None:
         """Refuse to wait on when the workers are gone for good (WorkbenchError)."""
 
-    def leave(self, under_way: Sequence[Future[Done]]) -> None:
+    def leave(self, under_way: Sequence[Future[BundleResult]]) -> None:
         """Leave a sweep that ended, or was stopped while something was under way."""
 
 
-class _Bundle(NamedTuple):
+class _Submission(NamedTuple):
     """A bundle under way."""
 
-    chunk: Chunk
+    bundle: Bundle
     reporter: Reporter
     quarantined: bool
     """Whether it is one suspect, with nothing beside it."""
 
 
 class _Suspect(NamedTuple):
-    chunk: Chunk
+    bundle: Bundle
     ready_at: float
 
 
 class Scheduler:
     """The bundles of one sweep, in one pool."""
 
-    def __init__(self, bundler: Bundler, pool: Pool, limit: float) -> None:
-        self._bundler, self._pool, self._limit = bundler, pool, limit
+    def __init__(self, bundler: Bundler, executor: BundleExecutor, limit: float) -> None:
+        self._bundler, self._executor, self._limit = bundler, executor, limit
         self._board = Board()
-        self._under_way: dict[Future[Done], _Bundle] = {}
-        self._again: deque[Chunk] = deque()
+        self._under_way: dict[Future[BundleResult], _Submission] = {}
+        self._again: deque[Bundle] = deque()
         self._suspects: deque[_Suspect] = deque()
-        self._late: dict[Future[Done], int] = {}
+        self._late: dict[Future[BundleResult], int] = {}
         """The futures whose worker was given up -> the process that was."""
-        self._began: dict[Future[Done], float] = {}
+        self._began: dict[Future[BundleResult], float] = {}
         """When a bundle was handed to a worker that has reported nothing yet."""
         self._crashes = CrashPolicy()
         self._unheard: Counter[str] = Counter()
@@ -106,36 +106,36 @@ class Scheduler:
         self._judges_from = 0.0
 
     @property
-    def under_way(self) -> list[Future[Done]]:
+    def under_way(self) -> list[Future[BundleResult]]:
         """Return what was submitted and not collected."""
         return list(self._under_way)
 
     def submit(self) -> bool:
         """Submit until enough is under way, a suspect alone; return False when all is done."""
-        if any(bundle.quarantined for bundle in self._under_way.values()):
+        if any(submission.quarantined for submission in self._under_way.values()):
             return True
         if suspect := self._ready_suspect():
             if not self._under_way:
                 self._suspects.remove(suspect)
-                self._start(suspect.chunk, quarantined=True)
+                self._start(suspect.bundle, quarantined=True)
             return True
-        width = self._pool.width
-        while len(self._under_way) < width and (chunk := self._next(width)) is not None:
-            self._start(chunk)
+        width = self._executor.width
+        while len(self._under_way) < width and (bundle := self._next(width)) is not None:
+            self._start(bundle)
         return bool(self._under_way or self._suspects)
 
     def _ready_suspect(self) -> _Suspect | None:
         now = time.monotonic()
         return next((suspect for suspect in self._suspects if suspect.ready_at <= now), None)
 
-    def _next(self, width: int) -> Chunk | None:
+    def _next(self, width: int) -> Bundle | None:
         return self._again.popleft() if self._again else self._bundler.next(width)
 
-    def _start(self, chunk: Chunk, quarantined: bool = False) -> None:
+    def _start(self, bundle: Bundle, quarantined: bool = False) -> None:
         reporter = self._board.reporter()
-        future: Future[Done] = Future()
+        future: Future[BundleResult] = Future()
         try:
-            future = self._pool.submit(chunk, self._limit, reporter)
+            future = self._executor.submit(bundle, self._limit, reporter)
         except WorkbenchError:
             raise
         except BrokenExecutor as problem:
@@ -143,14 +143,14 @@ class Scheduler:
         except BaseException as problem:  # of a user's object that is not to be pickled
             if is_own(problem):
                 raise
-            if len(chunk.setups) > 1:
+            if len(bundle.setups) > 1:
                 self._board.release(reporter)
-                for part in chunk.by_point():
+                for part in bundle.by_point():
                     self._start(part)
                 return
-            ((_, setup),) = chunk.setups.items()
-            future.set_result(Done(_unsent(chunk, setup, problem)))
-        self._under_way[future] = _Bundle(chunk, reporter, quarantined)
+            ((_, setup),) = bundle.setups.items()
+            future.set_result(BundleResult(_unsent(bundle, setup, problem)))
+        self._under_way[future] = _Submission(bundle, reporter, quarantined)
 
     def wait(self) -> None:
         """Wait until something ends, or it is time to look again."""
@@ -159,7 +159,7 @@ class Scheduler:
         if not self._under_way:
             time.sleep(patience)
         elif not wait(self._under_way, patience, FIRST_COMPLETED).done:
-            self._pool.look()
+            self._executor.look()
         lost = time.monotonic() - began - patience
         if lost > LOOK_SECONDS:  # this process was stopped, and perhaps its workers with it: they get their time back
             self._judges_from = time.monotonic() + min(lost, self._limit) + SLACK_SECONDS
@@ -168,115 +168,117 @@ class Scheduler:
         ready = [suspect.ready_at - now for suspect in self._suspects if suspect.ready_at > now]
         return max(min([LOOK_SECONDS, *ready]), 0.001)
 
-    def collect(self) -> Iterator[Done]:
+    def collect(self) -> Iterator[BundleResult]:
         """Yield what came of the bundles that ended; give those up whose workers do not answer."""
         for future in [future for future in self._under_way if future.done()]:
-            bundle = self._under_way.pop(future)
-            report = self._board.read(bundle.reporter)
-            self._board.release(bundle.reporter)
+            submission = self._under_way.pop(future)
+            report = self._board.read(submission.reporter)
+            self._board.release(submission.reporter)
             problem = CancelledError() if future.cancelled() else future.exception()
             if problem is None:
-                yield self._succeeded(bundle, future.result())
-            elif verdict := self._verdict(bundle, future, report, problem):
-                yield Done([failed(bundle.chunk.tasks[0], verdict)])
+                yield self._succeeded(submission, future.result())
+            elif verdict := self._verdict(submission, future, report, problem):
+                yield BundleResult([failed(submission.bundle.tasks[0], verdict)])
             self._late.pop(future, None)
             self._began.pop(future, None)
-        for future, bundle, report in list(self._overdue()):
+        for future, submission, report in list(self._overdue()):
             self._late[future] = report.pid
-            if not self._pool.end(future, report.pid):
+            if not self._executor.end(future, report.pid):
                 del self._under_way[future], self._late[future]  # its place stays taken: the worker may come back
-                yield self._given_up(bundle.chunk, report.run)
+                yield self._given_up(submission.bundle, report.run)
 
-    def _given_up(self, chunk: Chunk, run: int) -> Done:
+    def _given_up(self, bundle: Bundle, run: int) -> BundleResult:
         """Blame a run whose worker nobody may end, without another attempt: it would cost one more worker."""
-        self._again.extend(chunk.without([run]))
-        return Done([failed(chunk.tasks[run], self._no_answer())])
+        self._again.extend(bundle.without([run]))
+        return BundleResult([failed(bundle.tasks[run], self._no_answer())])
 
-    def _succeeded(self, bundle: _Bundle, done: Done) -> Done:
+    def _succeeded(self, submission: _Submission, done: BundleResult) -> BundleResult:
         self._bundler.learn(done.rows)
-        self._again.extend(bundle.chunk.after(len(done.rows)))
+        self._again.extend(submission.bundle.after(len(done.rows)))
         if done.stuck:
-            self._pool.replace(done.worker)
+            self._executor.replace(done.worker)
         return done
 
     def _verdict(
-        self, bundle: _Bundle, future: Future[Done], report: Report | None, problem: BaseException
+        self, submission: _Submission, future: Future[BundleResult], report: Report | None, problem: BaseException
     ) -> str | None:
         """Return the sentence that blames the run of a bundle; where none is to blame yet, have the bundle done again.
 
         What was under way is suspected and tried alone; the rest is simply done again.
         """
         try:
-            death = self._pool.death(problem, report.pid if report else 0)
+            death = self._executor.death(problem, report.pid if report else 0)
         except WorkbenchError as lost:
-            raise self._lost_with(lost, bundle, report) from None
+            raise self._lost_with(lost, submission, report) from None
         if death is None:
             raise _no_death(problem)
-        first = bundle.chunk.tasks[0].id
+        first = submission.bundle.tasks[0].id
         if report is None:
             self._unheard[first] += 1
-        if report is None and (self._pool.reports or self._unheard[first] <= MOST_UNHEARD):
-            self._again.append(bundle.chunk)  # none of its runs had begun
-        elif not bundle.quarantined:
-            self._suspect(bundle.chunk, _suspected(bundle.chunk, report, death))
+        if report is None and (self._executor.reports or self._unheard[first] <= MOST_UNHEARD):
+            self._again.append(submission.bundle)  # none of its runs had begun
+        elif not submission.quarantined:
+            self._suspect(submission.bundle, _suspected(submission.bundle, report, death))
         elif future in self._late:
             return self._no_answer()
         elif sentence := self._crashes.add(first, death):
             return sentence
         else:
-            self._suspects.append(_Suspect(bundle.chunk, time.monotonic() + death.pause_seconds))
+            self._suspects.append(_Suspect(submission.bundle, time.monotonic() + death.pause_seconds))
         return None
 
-    def _lost_with(self, lost: WorkbenchError, bundle: _Bundle, report: Report | None) -> WorkbenchError:
+    def _lost_with(self, lost: WorkbenchError, submission: _Submission, report: Report | None) -> WorkbenchError:
         """Return the error for a pool that is lost, which names the runs that were under way: one of them did it."""
         others = ((other, self._board.read(other.reporter)) for other in self._under_way.values())
         begun = [
-            (one.chunk, report_text.run) for one, report_text in [(bundle, report), *others] if report_text is not None
+            (one.bundle, report_text.run)
+            for one, report_text in [(submission, report), *others]
+            if report_text is not None
         ]
-        named = ", ".join(chunk.told(run) for chunk, run in begun)
+        named = ", ".join(bundle.description(run) for bundle, run in begun)
         return WorkbenchError(f"{lost} Under way when it was lost: {named}.") if named else lost
 
-    def _suspect(self, chunk: Chunk, indices: range) -> None:
+    def _suspect(self, bundle: Bundle, indices: range) -> None:
         """Suspect runs of a bundle; have the others done again."""
-        self._again.extend(chunk.without(indices))
-        self._suspects.extend(_Suspect(one, 0.0) for one in chunk.only(indices))
+        self._again.extend(bundle.without(indices))
+        self._suspects.extend(_Suspect(one, 0.0) for one in bundle.only(indices))
 
     def _no_answer(self) -> str:
         return NO_ANSWER.format(limit=self._limit)
 
-    def _overdue(self) -> Iterable[tuple[Future[Done], _Bundle, Report]]:
+    def _overdue(self) -> Iterable[tuple[Future[BundleResult], _Submission, Report]]:
         now = time.monotonic()
         if now < self._judges_from:
             return
-        for future, bundle in self._under_way.items():
-            report = self._board.read(bundle.reporter)
-            if report is None and self._pool.reports and future.running():
+        for future, submission in self._under_way.items():
+            report = self._board.read(submission.reporter)
+            if report is None and self._executor.reports and future.running():
                 report = Report(0, 0, self._began.setdefault(future, now) + START_SECONDS)
             if report is not None and now > report.deadline + SLACK_SECONDS and self._late.get(future) != report.pid:
-                yield future, bundle, report
+                yield future, submission, report
 
     def close(self) -> None:
         """Leave what is under way."""
-        self._pool.leave(self.under_way)
+        self._executor.leave(self.under_way)
         self._board.close()
 
 
-def _suspected(chunk: Chunk, report: Report | None, death: Death) -> range:
+def _suspected(bundle: Bundle, report: Report | None, death: Death) -> range:
     """Return which runs of a bundle are suspected: the one under way, or each where it is not known which was.
 
     Where the worker lives and could not go on, the run before may be the cause; before the first of a bundle that was
     one of another bundle, which is done.
     """
     if report is None:
-        return range(len(chunk.tasks))
+        return range(len(bundle.tasks))
     if not death.counts and report.run == 0:
         return range(0)
     return range(max(report.run - bool(death.why), 0), report.run + 1)
 
 
-def _unsent(chunk: Chunk, setup: Setup, problem: BaseException) -> list[Row]:
+def _unsent(bundle: Bundle, setup: Setup, problem: BaseException) -> list[Row]:
     error = f"the setup cannot be sent to a worker: {fault(problem, setup)}"
-    return [failed(task, error) for task in chunk.tasks]
+    return [failed(task, error) for task in bundle.tasks]
 
 
 def _no_death(problem: BaseException) -> WorkbenchError:

@@ -32,9 +32,11 @@ def withdraw_stale(plan: Plan, store: Store) -> list[str]:
 def _points_by_code(plan: Plan) -> dict[str, list[PlannedPoint]]:
     """Return the points with code of the user's; measures of the package's own stand in its revision."""
     measured, groups = plan.sweep.measured_by(), dict[str, list[PlannedPoint]]()
-    own = {name: code for name, code in measured.own.items() if not plan.sweep.own[name].built_in}
+    digests = {
+        name: code for name, code in measured.user_measures.items() if not plan.sweep.user_measures[name].built_in
+    }
     for point in plan.points:
-        if code := code_of(point.setup, MeasuredBy(measured.engine, own)):
+        if code := code_of(point.setup, MeasuredBy(measured.engine, digests)):
             groups.setdefault(code, []).append(point)
     return groups
 
@@ -74,11 +76,11 @@ provisional (Mine: not repeated yet).']
         """
         if not self.rows:
             return []
-        own = f"{self.rows} rows are of code of your own"
+        rows = f"{self.rows} rows are of code of your own"
         if self.checked == self.rows:
-            return [f"{own}, all checked: {self.repeated} runs of it gave the same in a fresh process."]
+            return [f"{rows}, all checked: {self.repeated} runs of it gave the same in a fresh process."]
         some = f" ({self.repeated} runs gave the same in a fresh process)" if self.checked else ""
-        return [f"{own}, {self.checked} checked{some}; the others are provisional ({'; '.join(self.reasons)})."]
+        return [f"{rows}, {self.checked} checked{some}; the others are provisional ({'; '.join(self.reasons)})."]
 
     def plain(self) -> dict[str, Any]:
         """Return it as an entry of a manifest, and no entry where no code of the user's was executed."""
@@ -95,7 +97,7 @@ def standing(plan: Plan, store: Store, rows: Iterable[Row]) -> tuple[list[Row], 
         return list(rows), Checked()
     codes = {point.id: code for code, points in groups.items() for point in points}
     changed = {code: verdicts[code].reads.changed() for code in groups if code in verdicts}
-    result, own, confirmed, reasons = [], 0, 0, dict[str, None]()
+    result, count, confirmed, reasons = [], 0, 0, dict[str, None]()
     for row in rows:
         code = codes.get(row.point, "")
         if code and row.status == "done":
@@ -104,13 +106,13 @@ def standing(plan: Plan, store: Store, rows: Iterable[Row]) -> tuple[list[Row], 
                 row = row._replace(status="withdrawn", error=_stale(changed[code], name), measures={}, measured="")
             else:
                 known = verdicts.get(code)
-                own += 1
+                count += 1
                 confirmed += known is not None and known.outcome == "agreed"
                 if known is None or known.outcome != "agreed":
                     reasons[f"{name}: {known.reason if known is not None else 'not repeated yet'}"] = None
         result.append(row)
     repeated = sum(one.runs for code, one in verdicts.items() if code in groups and one.outcome == "agreed")
-    return result, Checked(own, confirmed, tuple(reasons), repeated if confirmed else 0)
+    return result, Checked(count, confirmed, tuple(reasons), repeated if confirmed else 0)
 
 
 def _stale(changed: str, name: str) -> str:

@@ -211,9 +211,9 @@ class _Counting:
     def _varied(self, node: Mapping[str, Any]) -> Tally:
         tally, items = Tally(), node["vary"]
         for step, item in enumerate(items if isinstance(items, (list, tuple)) else ()):
-            own = {str(node["zip"]): step} if "zip" in node else {}
+            zipped = {str(node["zip"]): step} if "zip" in node else {}
             for steps, count in self.of(item).items():
-                tally[frozenset({**dict(steps), **own}.items())] += count
+                tally[frozenset({**dict(steps), **zipped}.items())] += count
         return tally or Tally({frozenset(): 1})
 
     def _joined(self, nodes: Iterable[Any]) -> Tally:

@@ -16,7 +16,7 @@ from workbench.experiments.choices import Point, expand, refuse_too_many
 from workbench.experiments.coordinates import _shown, told_apart
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.seeds import different_workloads, draws
-from workbench.experiments.setups import ParseCache, PartReader, _policies, read_setup
+from workbench.experiments.setups import ParseCache, PartReader, read_policies, read_setup
 from workbench.experiments.sweep import Sweep, most_points
 from workbench.identity import one_moment
 from workbench.runs.faults import chosen, raised_in_planning
@@ -128,7 +128,7 @@ def _check_levers(sweep: Sweep, setup: Setup) -> None:
 
 def _points_read(sweep: Sweep, unread: list[str] | None) -> dict[str, PlannedPoint]:
     varied = copy.deepcopy(with_choices(sweep))
-    refuse_too_many(varied, most_points(sweep.said, sweep.where), sweep.where)
+    refuse_too_many(varied, most_points(sweep.config, sweep.where), sweep.where)
     points: dict[str, PlannedPoint] = {}
     read, named = ParseCache(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
@@ -159,7 +159,7 @@ def _note(
 def _admit(sweep: Sweep, point: PlannedPoint, counted: _Counted) -> None:
     try:
         sweep.mechanism.engine.validate(point.setup, sweep.seeds[0])
-        for one in sweep.own.values():
+        for one in sweep.user_measures.values():
             if one.check is not None:
                 one.check(point.setup)
     except InputError as wrong:
@@ -220,22 +220,22 @@ def _add_with_baseline(
     """Add what an alternative stands for and then its baseline, each unless it is a point already."""
     setup, coordinates = read_setup(sweep, alternative.value, cached), alternative.coordinates
     baseline = _baseline(sweep, setup, cached)
-    own, setup = named.of(setup)
-    against, baseline = (own, None) if baseline is None else named.of(baseline)
-    compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.said["baseline"]}
-    if own not in points:
+    point_id, setup = named.of(setup)
+    against, baseline = (point_id, None) if baseline is None else named.of(baseline)
+    compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.config["baseline"]}
+    if point_id not in points:
         displayed = _shown({**compared, **coordinates}, setup)
-        points[own] = PlannedPoint(own, setup, displayed, against if against != own else None)
+        points[point_id] = PlannedPoint(point_id, setup, displayed, against if against != point_id else None)
     if baseline is not None and against not in points:
         kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
         points[against] = PlannedPoint(against, baseline, _shown({**compared, **kept}, baseline), None)
 
 
 def _baseline(sweep: Sweep, setup: Setup, cached: PartReader) -> Setup | None:
-    given = sweep.said.get("baseline")
+    given = sweep.config.get("baseline")
     if given is None:
         return None
-    chosen = cached("baseline", given, lambda it: _policies(sweep, it, "baseline"))
+    chosen = cached("baseline", given, lambda it: read_policies(sweep, it, "baseline"))
     if not given:
         raise InputError(at(sweep.where, "baseline must name at least one policy, such as {placement: first_fit}."))
     replaced = [slot for slot in chosen if slot in given or _same_as(sweep, slot) in given]
@@ -244,9 +244,9 @@ def _baseline(sweep: Sweep, setup: Setup, cached: PartReader) -> Setup | None:
 
 def _same_as(sweep: Sweep, slot: str) -> str | None:
     """Return the slot whose policy another one takes, where the sweep says so or nothing; None where it has its own."""
-    written = (sweep.said.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
+    written = (sweep.config.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
     return written if isinstance(written, str) and written in sweep.mechanism.engine.slots else None
 
 
 def _replaced(sweep: Sweep, path: str) -> bool:
-    return any(path == f"policy.{slot}" or path.startswith(f"policy.{slot}.") for slot in sweep.said["baseline"])
+    return any(path == f"policy.{slot}" or path.startswith(f"policy.{slot}.") for slot in sweep.config["baseline"])

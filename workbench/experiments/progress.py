@@ -385,11 +385,11 @@ def status(folder: str | Path) -> Status:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> import workbench as wb
-    >>> asked = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2, "measures": ["drain_cycles"]}
+    >>> sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2, "measures": ["drain_cycles"]}
     >>> with TemporaryDirectory() as folder:
-    ...     _ = wb.run(asked, folder)
-    ...     found = status(folder)
-    >>> found.runs, found.done, found.failed
+    ...     _ = wb.run(sweep, folder)
+    ...     result = status(folder)
+    >>> result.runs, result.done, result.failed
     (2, 2, 0)
     """
     folder = Path(folder)

@@ -18,7 +18,7 @@ def provenance(runs: RunSet) -> dict[str, Any]:
     plan = runs.plan
     return {
         "sweep": plan.sweep.name,
-        "sweep_digest": digest(canonical(_plain(plan.sweep.said))),
+        "sweep_digest": digest(canonical(_plain(plan.sweep.config))),
         "points": {point.id: point.setup.identity() for point in plan.points},
         "engine_revision": plan.sweep.mechanism.engine.revision,
         "seeds": plan.sweep.seeds,

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.digests import digest
 from workbench.errors import WorkbenchError
-from workbench.executors.bundles import Chunk, Requests
+from workbench.executors.bundles import Bundle, Requests
 from workbench.executors.worker_process import DIFFERENCES, Worker, WorkerDied, request_of
 from workbench.experiments.plan import Plan
 from workbench.identity.observed import Reads, declared_reads
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, PlannedRun, Task, run_id
 from workbench.runs.watchdog import SILENT
-from workbench.runs.worker import Done
+from workbench.runs.worker import BundleResult
 
 if TYPE_CHECKING:
     from workbench.experiments.store import Store
@@ -159,12 +159,12 @@ class Repeating:
 
     def _request(self, runs: Iterable[PlannedRun]) -> bytes:
         runs = sorted(runs, key=lambda run: run.seed, reverse=True)
-        chunk = Chunk(
+        bundle = Bundle(
             {run.point.id: run.point.setup for run in runs},
             [Task(run.id, run.point.id, run.seed) for run in runs],
-            self._plan.sweep.own,
+            self._plan.sweep.user_measures,
         )
-        return request_of((*Requests().pack(chunk, LIMIT_SECONDS, SILENT), False))
+        return request_of((*Requests().pack(bundle, LIMIT_SECONDS, SILENT), False))
 
     def _can_be_sent(self, code: str, runs: Iterable[PlannedRun]) -> bool:
         """Return whether the runs of one code, by itself, can be sent to another process; note why they cannot."""
@@ -189,7 +189,7 @@ class Repeating:
                 if self._worker is not None:
                     self._worker.close()
         by_code = self._by_code(runs)
-        if isinstance(reply, Done):
+        if isinstance(reply, BundleResult):
             self._repeated |= {row.id: row for row in reply.rows}
             for point, reads in reply.reads.items():
                 self._reads_again[point] = self._reads_again.get(point, Reads()) | reads
@@ -202,7 +202,7 @@ class Repeating:
         else:
             self._why[next(iter(by_code))] = str(reply).rstrip(".")
 
-    def see(self, row: Row, reads: Mapping[str, Reads]) -> None:
+    def observe(self, row: Row, reads: Mapping[str, Reads]) -> None:
         """Note what the code of a row that was done read."""
         if row.point in reads:
             self._reads[row.point] = self._reads.get(row.point, Reads()) | reads[row.point]
@@ -248,7 +248,7 @@ class Repeating:
     def _judged(self, code: str, runs: list[PlannedRun]) -> Verdict:
         points, rows = self._groups[code], self._repeated
         reads = declared_reads([cls for point in points for cls, _ in point.setup.code])
-        reads |= declared_reads(one.function for one in self._plan.sweep.own.values() if not one.built_in)
+        reads |= declared_reads(one.function for one in self._plan.sweep.user_measures.values() if not one.built_in)
         for point in points:
             reads |= self._reads.get(point.id, Reads()) | self._reads_again.get(point.id, Reads())
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

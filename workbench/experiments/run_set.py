@@ -65,7 +65,7 @@ class RunSet:
         """Return the runs that are done and lack a cell: other code computed it than there is now, or nothing has
         yet."""
         done = (row for row in self.rows.values() if row.status == "done")
-        return [row for row in done if not row.measures or self.plan.sweep.own.keys() - row.measures.keys()]
+        return [row for row in done if not row.measures or self.plan.sweep.user_measures.keys() - row.measures.keys()]
 
     @functools.cached_property
     def notes(self) -> list[str]:
@@ -78,7 +78,7 @@ class RunSet:
                 if self.folder
                 else ""
             )
-            messages.append(f"{_lacked(missing, self.plan.sweep.own)}{again}")
+            messages.append(f"{_lacked(missing, self.plan.sweep.user_measures)}{again}")
         if several := origins_sentence(self.origins):
             messages.append(several)
         messages += filter(None, map(self._refusals, self.points))

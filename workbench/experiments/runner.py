@@ -16,9 +16,9 @@ from concurrent.futures import Executor
 from contextlib import closing
 
 from workbench.errors import WorkbenchError, wrong_value
-from workbench.executors import cores, pool_of
-from workbench.executors.bundles import Bundler, Chunk, Requests
-from workbench.executors.scheduler import Pool, Scheduler
+from workbench.executors import bundle_executor, cores
+from workbench.executors.bundles import Bundle, Bundler, Requests
+from workbench.executors.scheduler import BundleExecutor, Scheduler
 from workbench.experiments.checked_rows import withdraw_stale
 from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Progress, usual_watcher
@@ -36,7 +36,7 @@ from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun, Task
 from workbench.runs.user_code import PointIds, has_own_code
 from workbench.runs.watchdog import SILENT
-from workbench.runs.worker import Done, Own, Runs, work_within
+from workbench.runs.worker import BundleResult, Runs, UserMeasures, work_within
 
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""
@@ -108,7 +108,9 @@ def run_missing(
         with (
             noticed(),
             routed(),
-            closing(_batches(pending, plan.sweep.own, workers, executor, limit_seconds, watch.say)) as batches,
+            closing(
+                _batches(pending, plan.sweep.user_measures, workers, executor, limit_seconds, watch.say)
+            ) as batches,
         ):
             _keep(batches, store, watch, again, repeating)
         store.prove_place()
@@ -130,18 +132,18 @@ def run_missing(
 
 
 def _keep(
-    batches: Iterator[Done], store: Store, watch: Progress, again: Remeasured, repeating: Repeating | None
+    batches: Iterator[BundleResult], store: Store, watch: Progress, again: Remeasured, repeating: Repeating | None
 ) -> None:
     """Keep every row as it comes; an interrupt waits until all that is finished is written."""
     echo = Echo()
     for done in batches:
         with held_back():
             for row in done.rows:
-                row = again.see(row if row.origin else row._replace(origin=own_origin()))
+                row = again.observe(row if row.origin else row._replace(origin=own_origin()))
                 store.add(row)
                 again.note(row, store.failed_again)
                 if repeating is not None:
-                    repeating.see(row, done.reads)
+                    repeating.observe(row, done.reads)
                 watch.advance(row)
             echo.show(done.printed)
         raise_swallowed()
@@ -168,7 +170,7 @@ def check_pool(executor: Executor | str | None, workers: int | None) -> None:
     if workers is not None and not 0 <= workers <= MOST_WORKERS:
         raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
     if isinstance(executor, str) and executor != "processes":
-        pool_of(executor, workers)
+        bundle_executor(executor, workers)
 
 
 def _elsewhere(executor: Executor | str | None) -> bool:
@@ -178,20 +180,22 @@ def _elsewhere(executor: Executor | str | None) -> bool:
 
 def _batches(
     pending: list[PlannedRun],
-    own: Own,
+    user_measures: UserMeasures,
     workers: int | None,
     executor: Executor | str | None,
     limit: float,
     say: Callable[[str], None],
-) -> Generator[Done]:
+) -> Generator[BundleResult]:
     if not pending:
         return
     setups = {run.point.id: run.point.setup for run in pending}
     in_driver = executor == "threads" or (executor is None and (workers is None or workers <= 1))
-    if in_driver and not has_fixed_hash_seed() and any(has_own_code(setup, own) for setup in setups.values()):
-        reason = _reason_to_stay(pending, own, workers, executor)
+    if in_driver and not has_fixed_hash_seed() and any(has_own_code(run.point.setup, user_measures) for run in pending):
+        reason = _reason_to_stay(pending, user_measures, workers, executor)
         if not reason:
-            yield from in_pool(Bundler(pending, own), pool_of(None, workers or min(cores(), len(pending))), limit)
+            yield from in_executor(
+                Bundler(pending, user_measures), bundle_executor(None, workers or min(cores(), len(pending))), limit
+            )
             return
         say(
             f"these runs are done in this process, as {reason}: code of your own that goes through a set of texts may "
@@ -199,16 +203,18 @@ def _batches(
             f"{VARIABLE}={FIXED}."
         )
     if executor is None and workers == 0:
-        yield from _one_by_one(pending, Runs(setups, own))
+        yield from _one_by_one(pending, user_measures)
     elif executor is None and workers is None:
-        yield from _as_it_pays(Bundler(pending, own), len(pending), limit)
+        yield from _as_it_pays(Bundler(pending, user_measures), len(pending), limit)
     elif executor is None and workers == 1:
-        yield from in_process(Bundler(pending, own), limit)
+        yield from in_process(Bundler(pending, user_measures), limit)
     else:
-        yield from in_pool(Bundler(pending, own), pool_of(executor, workers), limit)
+        yield from in_executor(Bundler(pending, user_measures), bundle_executor(executor, workers), limit)
 
 
-def _reason_to_stay(pending: list[PlannedRun], own: Own, workers: int | None, executor: Executor | str | None) -> str:
+def _reason_to_stay(
+    pending: list[PlannedRun], user_measures: UserMeasures, workers: int | None, executor: Executor | str | None
+) -> str:
     """Return why runs of a user's code cannot be handed to a worker, which orders sets as all workers do; empty if they
     can."""
     if executor is not None:
@@ -219,13 +225,13 @@ def _reason_to_stay(pending: list[PlannedRun], own: Own, workers: int | None, ex
     kinds = {(setup.engine, setup.code, setup.engine_code): run for run in pending if (setup := run.point.setup)}
     try:
         for run in kinds.values():
-            requests.pack(Chunk({run.point.id: run.point.setup}, [], own), 0.0, SILENT)
+            requests.pack(Bundle({run.point.id: run.point.setup}, [], user_measures), 0.0, SILENT)
     except WorkbenchError as problem:
         return str(problem).rstrip(".")
     return ""
 
 
-def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
+def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[BundleResult]:
     """Begin here; go on in one process a core when what is left would take long."""
     began, done = working_clock(), 0
     for batch in in_process(bundler, limit):
@@ -235,32 +241,33 @@ def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
         if spent > TRY_SECONDS and spent / done * (total - done) > WORTH_SECONDS and cores() > 1:
             break
     if not bundler.empty():
-        yield from in_pool(bundler, pool_of(None, None), limit)
+        yield from in_executor(bundler, bundle_executor(None, None), limit)
 
 
-def in_process(bundler: Bundler, limit: float) -> Iterator[Done]:
+def in_process(bundler: Bundler, limit: float) -> Iterator[BundleResult]:
     """Do every run in this process, one after the other.
 
     A run that does not end within the limit is left behind in its thread. One that holds Python's lock in native code,
     or stops or ends the process, cannot be guarded against here: such runs belong in processes.
     """
-    again: deque[Chunk] = deque()
-    while (chunk := again.popleft() if again else bundler.next()) is not None:
-        done = work_within(chunk.setups, chunk.tasks, limit, own=chunk.own)
-        again.extend(chunk.after(len(done.rows)))
+    again: deque[Bundle] = deque()
+    while (bundle := again.popleft() if again else bundler.next()) is not None:
+        done = work_within(bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures)
+        again.extend(bundle.after(len(done.rows)))
         bundler.learn(done.rows)
         yield done
 
 
-def _one_by_one(pending: list[PlannedRun], runs: Runs) -> Iterator[Done]:
+def _one_by_one(pending: list[PlannedRun], user_measures: UserMeasures) -> Iterator[BundleResult]:
     """Do each run in this very thread, however long it takes; an interrupt costs only the one under way."""
+    runs = Runs({run.point.id: run.point.setup for run in pending}, user_measures)
     for run in pending:
-        yield Done([runs.row(Task(run.id, run.point.id, run.seed))])
+        yield BundleResult([runs.row(Task(run.id, run.point.id, run.seed))])
 
 
-def in_pool(bundler: Bundler, pool: Pool, limit: float) -> Iterator[Done]:
+def in_executor(bundler: Bundler, executor: BundleExecutor, limit: float) -> Iterator[BundleResult]:
     """Do the runs in workers, a bounded number of bundles under way; `limit` is the longest that one run may take."""
-    scheduler = Scheduler(bundler, pool, limit)
+    scheduler = Scheduler(bundler, executor, limit)
     try:
         while scheduler.submit():
             scheduler.wait()
@@ -284,7 +291,7 @@ class Remeasured:
         self._changed: Counter[str] = Counter()
         self._first: dict[str, str] = {}
 
-    def see(self, row: Row) -> Row:
+    def observe(self, row: Row) -> Row:
         """Return the row of a run that ended as it is to be kept, compared with what was kept of it, if anything was.
 
         Cells of the user's that were not computed this time are carried over. Where the same code gives another
@@ -299,9 +306,11 @@ class Remeasured:
             error = _unlike(unlike[0], cells[unlike[0]], row.measures[unlike[0]])
             return row._replace(status="failed", error=error, measures={}, measured="")
         self._count(row.id, other, by, now)
-        carried = {name: digest for name, digest in by.own.items() if name not in now.own and name in cells}
+        carried = {
+            name: digest for name, digest in by.user_measures.items() if name not in now.user_measures and name in cells
+        }
         measures = {**row.measures, **{name: cells[name] for name in carried}}
-        return row._replace(measures=measures, measured=MeasuredBy(now.engine, {**carried, **now.own}).text)
+        return row._replace(measures=measures, measured=MeasuredBy(now.engine, {**carried, **now.user_measures}).text)
 
     def note(self, row: Row, failed_again: dict[str, Row]) -> None:
         """Note a run that is kept as done and failed now; forget one that is done again."""
@@ -313,7 +322,7 @@ class Remeasured:
     def _count(self, run: str, other: list[str], by: MeasuredBy, now: MeasuredBy) -> None:
         self._filled += by.engine == now.engine
         self._edited += by.engine != now.engine
-        self._columns |= dict.fromkeys(name for name in now.own if not by.same(now, name))
+        self._columns |= dict.fromkeys(name for name in now.user_measures if not by.same(now, name))
         for name in other:
             self._changed[name] += 1
             self._first.setdefault(name, run)

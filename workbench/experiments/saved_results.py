@@ -42,7 +42,7 @@ def open_folder(folder: Path) -> RunSet:
     """
     refuse_former(folder)
     if not has_store(folder) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_rooms(folder)}")
+        raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_folders_inside(folder)}")
     plan = make_plan(read_sweep(folder / SWEEP))
     with closing(Store(folder, read_only=True)) as store:
         refuse_stale(plan, store, folder)
@@ -50,7 +50,7 @@ def open_folder(folder: Path) -> RunSet:
         return gather(plan, store, folder)
 
 
-def _rooms(folder: Path) -> str:
+def _folders_inside(folder: Path) -> str:
     """Return a sentence that names the results folders inside a folder, such as that of the claims."""
     inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent))
     made = " `workbench run SWEEP.yaml` makes one and says where."
@@ -89,8 +89,8 @@ def write_sweep(runs: RunSet, folder: Path) -> None:
 def resolved(runs: RunSet) -> dict[str, Any]:
     """Return the sweep as it was run, overrides applied, policies by name, paths of files made absolute."""
     sweep = runs.plan.sweep
-    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
-    config = {**named(sweep.said), "seeds": seeds}
+    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.config["seeds"]
+    config = {**named(sweep.config), "seeds": seeds}
     if sweep.looks:
         config["looks"] = list(sweep.looks)
     return with_files(config, sweep.folder, lambda path: str(path.resolve()))

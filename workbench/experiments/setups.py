@@ -45,14 +45,14 @@ def read_setup(sweep: Sweep, config: Mapping[str, Any], cached: PartReader = unc
         lambda it: read_workload(it, "workload", where, sweep.folder, engine.workload_kind),
     )
     workload.check_machine(machine, "workload", where)
-    policies = cached("policy", config.get("policy") or {}, lambda it: _policies(sweep, it, "policy"))
+    policies = cached("policy", config.get("policy") or {}, lambda it: read_policies(sweep, it, "policy"))
     options: Spec = cached(
         "options", config.get("options") or {}, lambda it: read_spec(engine.options, it, "options", where)
     )
     return Setup(engine.name, machine, workload, policies, options)
 
 
-def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
+def read_policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
     slots = sweep.mechanism.engine.slots
     if not isinstance(given, Mapping):
         raise wrong_value(sweep.where, key, f"must be a mapping of {', '.join(slots)}", given)

@@ -7,6 +7,7 @@ files wherever in a sweep they stand.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,9 +17,9 @@ from workbench.experiments.fronts import with_fronts
 from workbench.experiments.seeds import Until, read_until
 from workbench.machine.presets import is_preset_file
 from workbench.mechanisms.measured_by import MeasuredBy, measured_by
-from workbench.mechanisms.measures import WithOwn, user_measures
+from workbench.mechanisms.measures import WithUserMeasures, user_measures
 from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.parts import entered_by_file, file_and_name, is_in_file
 from workbench.strict_yaml import checked_size, read_mapping
 from workbench.units import is_count
@@ -61,7 +62,7 @@ class Sweep(NamedTuple):
     """What refusals call it: the file's path as given."""
     folder: Path
     """What relative paths in it are relative to."""
-    said: dict[str, Any]
+    config: dict[str, Any]
     """The mapping, overrides applied, fronts of studies written out."""
     mechanism: Mechanism
     seeds: list[int]
@@ -69,7 +70,7 @@ class Sweep(NamedTuple):
     figures: list[str]
     until: Until | None = None
     """When seeds are enough; then `seeds` are all that there may be."""
-    known_own: Mapping[str, OwnMeasure] = {}
+    known_user_measures: Mapping[str, UserMeasure] = {}
     """The user's measures that it could name."""
     estimand: Literal["median", "mean"] = "median"
     """What is judged of paired differences."""
@@ -77,24 +78,34 @@ class Sweep(NamedTuple):
     """The numbers of seeds at which its results were seen before."""
 
     @property
-    def own(self) -> dict[str, OwnMeasure]:
+    def said(self) -> dict[str, Any]:
+        """Return the mapping by its word of version 0.5, with a warning."""
+        message = "Sweep.said is Sweep.config since 0.6; the former name goes with 0.7"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.config
+
+    @property
+    def user_measures(self) -> dict[str, UserMeasure]:
         """Return the user's measures that are computed of its runs: those that it names."""
-        named = {*self.measures, *([self.until.measure] if self.until else [])}
-        return {name: one for name, one in self.known_own.items() if name in named}
+        names = {*self.measures, *([self.until.measure] if self.until else [])}
+        return {name: one for name, one in self.known_user_measures.items() if name in names}
 
     def measured_by(self, anew: bool = False) -> MeasuredBy:
         """Return the digests of the code that computes its cells; parameter and errors as of `measures_digest`."""
-        return measured_by(self.mechanism, self.own, anew)
+        return measured_by(self.mechanism, self.user_measures, anew)
 
     def check_computed(self, measure: str) -> None:
         """Refuse a measure of the user's that is not computed of its runs, as it does not name it."""
-        if measure in self.known_own and measure not in self.own:
+        if measure in self.known_user_measures and measure not in self.user_measures:
             cure = "is computed of runs whose sweep names it: add it to `measures`"
             raise InputError(at(self.where, f"{measure} {cure}."))
 
-    def said_measures(self) -> list[str]:
+    def measure_names(self) -> list[str]:
         """Return its measures as a sweep says them: those of a file with their file."""
-        return [self.known_own[name].said or name if name in self.known_own else name for name in self.measures]
+        return [
+            self.known_user_measures[name].source or name if name in self.known_user_measures else name
+            for name in self.measures
+        ]
 
 
 def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Sweep:
@@ -105,13 +116,13 @@ def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     InputError
         A key, engine or measure is unknown, something required is missing, or the seeds are not whole numbers.
     """
-    config, where, folder, name = said_by(source)
+    config, where, folder, name = read_config(source)
     for path, value in (overrides or {}).items():
         override(config, path, checked_size(value, f"{where}: {path}"), where)
     return checked_sweep(config, name, where, folder)
 
 
-def said_by(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str, Path, str]:
+def read_config(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str, Path, str]:
     """Read what a file (or a mapping) says, what refusals call it, what relative paths start from, and its name."""
     if isinstance(source, Mapping):
         return copy.deepcopy(checked_size(dict(source), "sweep")), "sweep", Path(), "sweep"
@@ -129,8 +140,8 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
     _check_keys(config, where)
     config = with_fronts(config, where, folder)
     registered = mechanism(config["engine"], where)
-    own = user_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
-    registered = registered._replace(measures=WithOwn(registered.measures, own)) if own else registered
+    known = user_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
+    registered = registered._replace(measures=WithUserMeasures(registered.measures, known)) if known else registered
     adaptive = isinstance(config.get("seeds"), Mapping) and "until" in config["seeds"]
     until = read_until(config, registered.measures, where) if adaptive else None
     most_points(config, where)
@@ -139,7 +150,7 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
         name=name,
         where=where,
         folder=folder,
-        said=config,
+        config=config,
         mechanism=registered,
         seeds=seeds,
         measures=_names(config, "measures", "measure", registered.measures, where),
@@ -147,7 +158,7 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
             entered_by_file(name, folder, at(where, "figures"), "figure") for name in _strings(config, "figures", where)
         ],
         until=until,
-        known_own=own,
+        known_user_measures=known,
         estimand=_estimand(config, seeds, where),
         looks=_looks(config, where),
     )
@@ -198,10 +209,10 @@ def _at_most(given: Mapping[str, Any], until: Until) -> dict[str, Any]:
 def override(config: dict[str, Any], path: str, value: Any, where: str = "") -> None:
     """Set the value at a dotted path, making mappings on the way: `policy.placement`, `workload.size.uniform.1`.
 
-    >>> said = {"workload": {"size": {"uniform": [1, 32]}}}
-    >>> override(said, "workload.size.uniform.1", 64)
-    >>> override(said, "policy.placement", "best_fit")
-    >>> said
+    >>> config = {"workload": {"size": {"uniform": [1, 32]}}}
+    >>> override(config, "workload.size.uniform.1", 64)
+    >>> override(config, "policy.placement", "best_fit")
+    >>> config
     {'workload': {'size': {'uniform': [1, 64]}}, 'policy': {'placement': 'best_fit'}}
     """
     *parents, last = path.split(".")
@@ -308,8 +319,8 @@ def with_files(config: Mapping[str, Any], folder: Path, rename: Rename) -> dict[
 
     Examples
     --------
-    >>> said = {"engine": "shared_memory", "workload": {"trace": "rocprofv3_mi355x_part1"}}
-    >>> with_files(said, Path(), str) == said
+    >>> config = {"engine": "shared_memory", "workload": {"trace": "rocprofv3_mi355x_part1"}}
+    >>> with_files(config, Path(), str) == config
     True
     """
 

@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
 
 def code_of(setup: Setup, measured: MeasuredBy) -> str:
     """Return 32 hexadecimal digits for the user's code in a run, whatever its levers; empty where there is none."""
-    own = sorted(code for _, code in setup.code)
-    if not (own or setup.engine_code or measured.own):
+    codes = sorted(code for _, code in setup.code)
+    if not (codes or setup.engine_code or measured.user_measures):
         return ""
-    return digest(canonical([setup.engine, setup.engine_code, own, measured.engine, dict(measured.own)]))
+    return digest(canonical([setup.engine, setup.engine_code, codes, measured.engine, dict(measured.user_measures)]))

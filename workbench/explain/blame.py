@@ -74,7 +74,7 @@ def blame_sweep(sweep: Sweep, parts: tuple[str, ...] | None = None) -> dict[str,
     for part in parts or ():
         if part not in known:
             raise unknown_name(sweep.where, "kind of delay", part, known)
-    if "without" in (sweep.said.get("options") or {}):
+    if "without" in (sweep.config.get("options") or {}):
         raise InputError(at(sweep.where, f"blame varies {LEVER} itself; leave it out."))
     return {LEVER: {"vary": [NOTHING, *(parts or known)]}}
 

@@ -31,7 +31,7 @@ from workbench.parts.registry import first_paragraph
 from workbench.policies.fresh_process import line_to_a_fresh_interpreted_process
 from workbench.policies.policy import Policy
 from workbench.policies.probes.question import Probe
-from workbench.runs.user_code import Packer, opened
+from workbench.runs.pickled_setups import Packer, opened
 
 MOST = 2_000
 """Decisions of a run are kept, from its beginning; then it is left."""

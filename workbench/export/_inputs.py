@@ -26,7 +26,7 @@ from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.parts.registry import file_of, files_of, module_of
 
 INPUTS = "inputs"
@@ -41,8 +41,8 @@ def write_sweep(runs: RunSet, folder: Path) -> list[str]:
     the names that they import each other by.
     """
     copies, sweep = _Copies(folder), runs.plan.sweep
-    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
-    config: dict[str, Any] = {**named(sweep.said), "seeds": seeds}
+    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.config["seeds"]
+    config: dict[str, Any] = {**named(sweep.config), "seeds": seeds}
     text = yaml.safe_dump(with_files(config, sweep.folder, copies.name_of), sort_keys=False, allow_unicode=True)
     (folder / SWEEP).write_text(text, encoding="utf-8")
     return [*copies.needs, *write_unnamed(runs, folder, INPUTS, set(copies.files))]
@@ -123,8 +123,8 @@ def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) ->
 
 def _named(runs: RunSet) -> Iterator[Any]:
     """Yield the functions of the measures and figures of the user's that the sweep names without a file."""
-    yield from (one.function for one in runs.plan.sweep.own.values() if not one.said and not one.built_in)
-    figures = runs.plan.sweep.said.get("figures") or []
+    yield from (one.function for one in runs.plan.sweep.user_measures.values() if not one.source and not one.built_in)
+    figures = runs.plan.sweep.config.get("figures") or []
     drawn = (FIGURES[name] for name in figures if name in FIGURES)
     yield from (recipe.data for recipe in drawn if not recipe.built_in)
 
@@ -187,7 +187,7 @@ def check_unedited(runs: RunSet) -> None:
         A file was edited since, or it is not there any more; the sentence names it.
     """
     points = [point.setup for point in runs.points if point.setup is not None]
-    own = [(one.function, current(one.function).digest) for one in runs.plan.sweep.own.values()]
+    own = [(one.function, current(one.function).digest) for one in runs.plan.sweep.user_measures.values()]
     for part, digest in dict.fromkeys([*(pair for setup in points for pair in setup.code), *own]):
         file = file_of(part)
         if file is not None and digest not in _digests(file):
@@ -206,5 +206,5 @@ def _digests(file: Path) -> set[str]:
     except (Exception, SystemExit) as problem:
         raise InputError(f"{file}: does not run any more: {type(problem).__name__}: {problem}") from None
     specs = (one for one in defined if isinstance(one, type) and issubclass(one, Spec) and not one.built_in)
-    functions = (one.function for one in defined if isinstance(one, OwnMeasure))
+    functions = (one.function for one in defined if isinstance(one, UserMeasure))
     return {current(one).digest for one in (*specs, *functions)}

@@ -11,13 +11,14 @@ from workbench.errors import InputError
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
-from workbench.experiments.sweep import Sweep, read_sweep, said_by
-from workbench.export._cells import Place
-from workbench.export._comparison import Change
-from workbench.export.content import ROWS, plan_of_manifest
-from workbench.mechanisms.measures import WithOwn, measures_of, of_setup
+from workbench.experiments.sweep import Sweep, read_config, read_sweep
+from workbench.export.cells import Place
+from workbench.export.comparison import Change
+from workbench.export.content import ROWS
+from workbench.export.selection import plan_of_manifest
+from workbench.mechanisms.measures import WithUserMeasures, measures_of, of_setup
 from workbench.mechanisms.mechanism import mechanisms
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.metrics.measure import Measure
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
@@ -66,11 +67,11 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
 def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
     """Return the sweep under the name that it had, with the measures that there were, also those that nothing defines
     here."""
-    config, *_ = said_by(folder / SWEEP)
+    config, *_ = read_config(folder / SWEEP)
     engine = config.get("engine")
     defined = {**of_setup(engine), **measures_of(engine)} if engine in mechanisms() else {}
     own = {
-        name: OwnMeasure(Measure(name, **facts), absent)
+        name: UserMeasure(Measure(name, **facts), absent)
         for name, facts in manifest.get("own_measures", {}).items()
         if name not in defined and name in config.get("measures", [name])
     }
@@ -78,10 +79,10 @@ def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
         return read_sweep(folder / SWEEP)._replace(name=manifest["sweep"])
     here = {"measures": [name for name in config["measures"] if name not in own]} if config.get("measures") else {}
     sweep = read_sweep(folder / SWEEP, here)._replace(name=manifest["sweep"])
-    known = WithOwn(sweep.mechanism.measures, own)
+    known = WithUserMeasures(sweep.mechanism.measures, own)
     return sweep._replace(
         mechanism=sweep.mechanism._replace(measures=known),
-        known_own={**sweep.known_own, **own},
+        known_user_measures={**sweep.known_user_measures, **own},
         measures=[name for name in manifest["measures"] if name in known],
     )
 

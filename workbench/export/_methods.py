@@ -31,7 +31,7 @@ def methods(runs: RunSet, entries: Sequence[Cited]) -> str:
 
 def _setting(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
     engine = runs.plan.sweep.mechanism.engine
-    question = str(runs.plan.sweep.said.get("question") or "").strip()
+    question = str(runs.plan.sweep.config.get("question") or "").strip()
     opening = [f"We ask: {escape(question)}"] if question else []
     simulated = (
         f"All runs are simulated with the engine {escape(words(engine.name))} (revision {engine.revision}) of the "
@@ -83,7 +83,7 @@ def _policies(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
     ]
     if fixed:
         sentences.append(f"The same in all runs: {', '.join(fixed)}.")
-    baseline = runs.plan.sweep.said.get("baseline")
+    baseline = runs.plan.sweep.config.get("baseline")
     if isinstance(baseline, dict):
         policies = ", ".join(
             f"{escape(words(str(slot)))} {escape(_policy_words(policy))}" for slot, policy in baseline.items()
@@ -123,7 +123,7 @@ def _statistics(runs: RunSet) -> list[str]:
     if len(runs.seeds) < 2:
         return ["With one seed there are no intervals and no tests: the numbers are those of single runs."]
     result = ["Means have 95\\,\\% intervals by Student's t."]
-    if sweep.said.get("baseline") is not None:
+    if sweep.config.get("baseline") is not None:
         several = family_of(runs.plan).comparisons
         result.append(
             f"A comparison with the baseline rests on {_TESTS[sweep.estimand]}; positive differences mean better than "
@@ -156,7 +156,7 @@ def _different(runs: RunSet, part: str) -> dict[str, Spec]:
 
 def _named_by_the_sweep(runs: RunSet, part: str) -> tuple[str, ...]:
     """Return the levers of a part that the sweep's file gives: what somebody wrote is named, be it the default."""
-    config = runs.plan.sweep.said.get(part)
+    config = runs.plan.sweep.config.get(part)
     return tuple(config) if isinstance(config, Mapping) else ()
 
 

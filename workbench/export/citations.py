@@ -45,13 +45,15 @@ def presets_of(runs: RunSet) -> list[str]:
     """Return the presets that a sweep names for its machine, in its order."""
     machine = next((point.setup.machine for point in runs.points if point.setup is not None), None)
     known = set(preset_names(type(machine))) if machine is not None else set()
-    return [name for name in dict.fromkeys(_strings(runs.plan.sweep.said.get("machine"))) if name in known]
+    return [name for name in dict.fromkeys(_strings(runs.plan.sweep.config.get("machine"))) if name in known]
 
 
 def traces_of(runs: RunSet) -> list[Entry]:
     """Return the public traces that the workloads of a sweep are read from, in its order."""
     workloads = [point.setup.workload for point in runs.points if point.setup is not None]
-    names = dict.fromkeys(name for one in [*workloads, runs.plan.sweep.said.get("workload")] for name in _strings(one))
+    names = dict.fromkeys(
+        name for one in [*workloads, runs.plan.sweep.config.get("workload")] for name in _strings(one)
+    )
     return [catalogue()[name] for name in names if name in catalogue()]
 
 

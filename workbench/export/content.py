@@ -92,13 +92,17 @@ def content(
     own_figures = {one.name: one.recipe.description for one in drawn if not one.recipe.built_in}
     manifest = {
         "sweep": sweep.name,
-        "question": str(sweep.said.get("question") or ""),
+        "question": str(sweep.config.get("question") or ""),
         "style": style_name,
         "columns": columns,
         "engine": sweep.mechanism.engine.name,
         "engine_revision": sweep.mechanism.engine.revision,
         "measures": sweep.measures,
-        **({"own_measures": {name: _of_measure(one.declared) for name, one in sweep.own.items()}} if sweep.own else {}),
+        **(
+            {"own_measures": {name: _of_measure(one.declared) for name, one in sweep.user_measures.items()}}
+            if sweep.user_measures
+            else {}
+        ),
         "notes": notes,
         "origins": origins.plain(),
         "macros": {f"\\{macro.name}": _of_macro(macro) for macro in numbers},
@@ -138,7 +142,7 @@ def _main(
     notes: Sequence[str],
     columns: int,
 ) -> str:
-    config = runs.plan.sweep.said
+    config = runs.plan.sweep.config
     saving = next((macro for macro in numbers if "Saving" in macro.name), None)
     return render(
         MAIN,

@@ -14,7 +14,9 @@ from workbench.export._recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Compu
 from workbench.export._run_rows import read_rows, with_origins
 from workbench.export.content import MAIN, ROWS
 from workbench.export.manifest import FORMAT, changed, read_manifest
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.export.recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
+from workbench.export.run_rows import read_rows, with_origins
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun
 from workbench.runs.worker import work
@@ -177,7 +179,7 @@ def sampled(runs: list[str], sample: int, seed: int) -> list[str]:
 def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
     """Return what differs between rows of a bundle and the same runs done now."""
     planned = {run.id: run for run in kept.planned.runs()}
-    own = {name: one for name, one in kept.planned.sweep.own.items() if one.function is not absent}
+    own = {name: one for name, one in kept.planned.sweep.user_measures.items() if one.function is not absent}
     differences = []
     for row in rows:
         what = _compared(row, planned[row.id], own) if row.id in planned else _why_not(kept, manifest)
@@ -186,8 +188,8 @@ def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[
     return differences
 
 
-def _compared(row: Row, run: PlannedRun, own: Mapping[str, OwnMeasure]) -> str:
-    (now,) = work(run.point.setup, [(run.id, run.point.id, run.seed)], own=own)
+def _compared(row: Row, run: PlannedRun, own: Mapping[str, UserMeasure]) -> str:
+    (now,) = work(run.point.setup, [(run.id, run.point.id, run.seed)], user_measures=own)
     if (row.status, row.error) != (now.status, now.error):
         return f"was {row.status} {row.error!r} and is {now.status} {now.error!r}"
     every = (_other(name, value, now.measures.get(name)) for name, value in row.measures.items())

@@ -155,7 +155,7 @@ def _words(place: Place, path: str, x: str, y: str) -> str:
 def _baseline(runs: RunSet, place: Place) -> str:
     baseline = runs.baseline_of(place.point)
     assert baseline is not None
-    slots = runs.plan.sweep.said.get("baseline") or {}
+    slots = runs.plan.sweep.config.get("baseline") or {}
     named = [baseline.setup.policies[slot].short() for slot in slots if slot in baseline.setup.policies]
     return ", ".join(named) or "the baseline"
 

@@ -17,7 +17,7 @@ from workbench.circuits.registry import Size, circuit_of, has_circuit
 from workbench.circuits.synthesis import Counts, known, synthesised
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.metrics.measure import Measure
 from workbench.policies.policy import Policy
 
@@ -126,7 +126,7 @@ _WHOSE = {
 }
 
 
-def _declared(engine: str) -> dict[str, OwnMeasure]:
+def _declared(engine: str) -> dict[str, UserMeasure]:
     of = _WHOSE[engine]
     declared = [
         (area_gates, "gates", f"{of}, synthesised: gates of two inputs, and inverters"),
@@ -136,7 +136,7 @@ def _declared(engine: str) -> dict[str, OwnMeasure]:
         (relative_delay, "FO4", f"{of}, synthesised: how long an answer takes, all of its cycles together"),
     ]
     return {
-        function.__name__: OwnMeasure(
+        function.__name__: UserMeasure(
             Measure(function.__name__, unit, "lower", description), function, of="setup", check=check_circuits
         )
         for function, unit, description in declared

@@ -102,8 +102,8 @@ def _engine_of_module(module: str) -> str:
     >>> _engine_of_module("workbench.engines.shared_memory_loop"), _engine_of_module("workbench.metrics.pool")
     ('shared_memory', '')
     """
-    room = "workbench.engines."
-    part = module.removeprefix(room).split(".")[0] if module.startswith(room) else ""
+    package = "workbench.engines."
+    part = module.removeprefix(package).split(".")[0] if module.startswith(package) else ""
     return next((engine for engine in USUAL_SECONDS if part in (engine, f"{engine}_loop")), "")
 
 

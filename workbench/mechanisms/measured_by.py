@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from workbench.identity import Snapshot, snapshot
 from workbench.mechanisms.mechanism import Mechanism
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 
 
 class MeasuredBy(NamedTuple):
@@ -18,17 +18,17 @@ class MeasuredBy(NamedTuple):
 
     engine: str
     """Of the engine's own measures."""
-    own: Mapping[str, str] = {}
+    user_measures: Mapping[str, str] = {}
     """Of each measure of the user's."""
 
     @property
     def text(self) -> str:
         """Return the text as a row holds it.
 
-        >>> MeasuredBy("5e", {"slack": "a1"}).text, read_measured("5e slack=a1").own
+        >>> MeasuredBy("5e", {"slack": "a1"}).text, read_measured("5e slack=a1").user_measures
         ('5e slack=a1', {'slack': 'a1'})
         """
-        return " ".join([self.engine, *(f"{name}={digest}" for name, digest in sorted(self.own.items()))])
+        return " ".join([self.engine, *(f"{name}={digest}" for name, digest in sorted(self.user_measures.items()))])
 
     def lacks(self, wanted: MeasuredBy) -> bool:
         """Return True if cells that are wanted were computed by other code, or not at all.
@@ -37,12 +37,14 @@ class MeasuredBy(NamedTuple):
         >>> more.lacks(MeasuredBy("5e")), MeasuredBy("5e").lacks(more)
         (False, True)
         """
-        return self.engine != wanted.engine or any(self.own.get(name) != one for name, one in wanted.own.items())
+        return self.engine != wanted.engine or any(
+            self.user_measures.get(name) != one for name, one in wanted.user_measures.items()
+        )
 
     def same(self, other: MeasuredBy, name: str) -> bool:
         """Return True if the same code computed a cell here and there."""
-        if name in self.own or name in other.own:
-            return self.own.get(name) == other.own.get(name)
+        if name in self.user_measures or name in other.user_measures:
+            return self.user_measures.get(name) == other.user_measures.get(name)
         return self.engine == other.engine
 
     def cells(self, measures: Mapping[str, float], wanted: MeasuredBy) -> dict[str, float]:
@@ -50,14 +52,14 @@ class MeasuredBy(NamedTuple):
         return {
             name: value
             for name, value in measures.items()
-            if (name in wanted.own or name not in self.own) and self.same(wanted, name)
+            if (name in wanted.user_measures or name not in self.user_measures) and self.same(wanted, name)
         }
 
 
 def read_measured(text: str) -> MeasuredBy:
     """Return what a row holds; empty = unknown."""
-    engine, *own = text.split(" ")
-    return MeasuredBy(engine, dict(one.split("=") for one in own))
+    engine, *user_measures = text.split(" ")
+    return MeasuredBy(engine, dict(one.split("=") for one in user_measures))
 
 
 def lacking(text: str | None, wanted: MeasuredBy) -> bool:
@@ -101,10 +103,10 @@ def measures_digest(mechanism: Mechanism, anew: bool = False) -> str:
     return _digest(mechanism.measure, anew)
 
 
-def measured_by(mechanism: Mechanism, own: Mapping[str, OwnMeasure], anew: bool = False) -> MeasuredBy:
+def measured_by(mechanism: Mechanism, user_measures: Mapping[str, UserMeasure], anew: bool = False) -> MeasuredBy:
     """Return the digests of an engine's measures and of some of the user's; parameters and errors as above."""
     return MeasuredBy(
-        measures_digest(mechanism, anew), {name: _digest(one.function, anew) for name, one in own.items()}
+        measures_digest(mechanism, anew), {name: _digest(one.function, anew) for name, one in user_measures.items()}
     )
 
 

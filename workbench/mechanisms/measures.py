@@ -8,43 +8,43 @@ from typing import Any
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.mechanisms.mechanism import mechanism, mechanisms
-from workbench.mechanisms.user_measure import DECLARATION, OwnMeasure
+from workbench.mechanisms.user_measure import DECLARATION, UserMeasure
 from workbench.metrics.measure import Measure
 from workbench.parts import from_file, is_in_file
 from workbench.parts.registry import Registry
 
 
-class WithOwn(Mapping[str, Measure]):
+class WithUserMeasures(Mapping[str, Measure]):
     """The measures of an engine together with the user's, which are found by the way a sweep says them too."""
 
-    def __init__(self, known: Mapping[str, Measure], own: Mapping[str, OwnMeasure]) -> None:
+    def __init__(self, known: Mapping[str, Measure], user: Mapping[str, UserMeasure]) -> None:
         self._known = known
-        self._own = {name: one.declared for name, one in own.items()}
-        self._said = {one.said: one.declared for one in own.values() if one.said}
+        self._user = {name: one.declared for name, one in user.items()}
+        self._by_source = {one.source: one.declared for one in user.values() if one.source}
 
     def __getitem__(self, name: str) -> Measure:
-        return self._own.get(name) or self._said.get(name) or self._known[name]
+        return self._user.get(name) or self._by_source.get(name) or self._known[name]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._known
-        yield from self._own
+        yield from self._user
 
     def __len__(self) -> int:
-        return len(self._known) + len(self._own)
+        return len(self._known) + len(self._user)
 
 
-_registries: dict[str, Registry[OwnMeasure]] = {}
+_registries: dict[str, Registry[UserMeasure]] = {}
 """By the name of the engine."""
 
 
-def add_measure(engine: str, function: OwnMeasure) -> OwnMeasure:
+def add_measure(engine: str, function: UserMeasure) -> UserMeasure:
     """Enter a measure for an engine, which sweeps, studies and figures then name; entered again, the later one counts.
 
     Parameters
     ----------
     engine : str
         Whose records it is a function of.
-    function : OwnMeasure
+    function : UserMeasure
         A function under `@measure(unit=..., better=..., description=...)`.
 
     Raises
@@ -62,14 +62,14 @@ def add_measure(engine: str, function: OwnMeasure) -> OwnMeasure:
     >>> from workbench.parts import remove
     >>> remove("measure", "longest_request")
     """
-    if not isinstance(function, OwnMeasure):
+    if not isinstance(function, UserMeasure):
         name = getattr(function, "__name__", repr(function))
         raise InputError(f"{name} needs its unit and which direction is better: put {DECLARATION} above it.")
     _refuse_taken(engine, function.name, "")
     return measures_of(engine).joined(function)
 
 
-def measures_of(engine: str) -> Registry[OwnMeasure]:
+def measures_of(engine: str) -> Registry[UserMeasure]:
     """Return the measures that the user entered for an engine."""
     if engine not in _registries:
         if engine not in mechanisms():
@@ -78,7 +78,7 @@ def measures_of(engine: str) -> Registry[OwnMeasure]:
     return _registries[engine]
 
 
-def of_setup(engine: str) -> dict[str, OwnMeasure]:
+def of_setup(engine: str) -> dict[str, UserMeasure]:
     """Return the measures of an engine that are computed of a setup, such as the area of its policies' circuits.
 
     >>> list(of_setup("shared_memory"))
@@ -94,14 +94,14 @@ def _refuse_taken(engine: str, name: str, where: str) -> None:
         raise InputError(at(where, f"{name} is already a measure of {engine}; choose another function name."))
 
 
-def measure_in_file(name: str, engine: str, folder: Path, where: str) -> OwnMeasure:
+def measure_in_file(name: str, engine: str, folder: Path, where: str) -> UserMeasure:
     """Return the measure that `FILE.py:NAME` names, as `workbench.parts.registry` does; errors as of that."""
-    own_measure: OwnMeasure = from_file(name, folder, where, "measure", lambda value: isinstance(value, OwnMeasure))
+    own_measure: UserMeasure = from_file(name, folder, where, "measure", lambda value: isinstance(value, UserMeasure))
     _refuse_taken(engine, own_measure.name, where)
-    return own_measure._replace(said=name)
+    return own_measure._replace(source=name)
 
 
-def user_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -> dict[str, OwnMeasure]:
+def user_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -> dict[str, UserMeasure]:
     """Return what a sweep of an engine may name beside its measures of records: those of setups that it does name, the
     user's that were entered, and the user's in files that it names."""
     names = [name for name in names if isinstance(name, str)]

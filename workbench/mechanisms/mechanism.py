@@ -46,12 +46,12 @@ class Mechanism(NamedTuple):
         return self.engine.revision, digest(current(type(self.engine)).digest + current(self.engine).digest)
 
 
-def _of_modules(engine: str, name: str, *rooms: str) -> Callable[[], Mechanism]:
-    """Return what imports the modules of an engine, of its measures and events and the rooms of its policies."""
+def _of_modules(engine: str, name: str, *packages: str) -> Callable[[], Mechanism]:
+    """Return what imports the modules of an engine, of its measures and events and the packages of its policies."""
 
     def made() -> Mechanism:
-        for room in rooms:
-            importlib.import_module(f"workbench.policies.{room}")
+        for package in packages:
+            importlib.import_module(f"workbench.policies.{package}")
         judge = importlib.import_module(f"workbench.metrics.{name}")
         events = importlib.import_module(f"workbench.records.{name}").events
         return Mechanism(attribute(f"workbench.engines.{engine}")()(), judge.MEASURES, judge.measure, events)

@@ -16,12 +16,12 @@ _TAKEN = ("run_id", "point_id", "point", "seed", "status", "error", "origin")
 """Names of other columns of a table of runs."""
 
 
-class OwnMeasure(NamedTuple):
+class UserMeasure(NamedTuple):
     """A measure of the user's: what `@measure(...)` makes of a function. It can be called like that function."""
 
     declared: Measure
     function: Callable[[Any], float]
-    said: str = ""
+    source: str = ""
     """How a sweep names it where that is not by its name alone: `FILE.py:NAME`."""
     of: Literal["record", "setup"] = "record"
     """What the function takes; those of a setup are the package's own."""
@@ -53,7 +53,7 @@ DECLARATION = '@wb.measure(unit="cycles", better="lower", description="...")'
 
 def measure(
     function: Any = None, *, unit: str | None = None, better: Better | None = None, description: str = ""
-) -> Callable[[Callable[[Any], float]], OwnMeasure]:
+) -> Callable[[Callable[[Any], float]], UserMeasure]:
     """Declare a function of a record as a measure: what `add_measure` enters, or a sweep names as `FILE.py:NAME`.
 
     Parameters
@@ -91,11 +91,11 @@ def measure(
     if better not in BETTER:
         raise wrong_value("", "better", f"must be lower, higher or neither: {DECLARATION}", better)
 
-    def declared(function: Callable[[Any], float]) -> OwnMeasure:
+    def declared(function: Callable[[Any], float]) -> UserMeasure:
         name = getattr(function, "__name__", "")
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name in _TAKEN:
             raise wrong_value("", "the function of a measure", "must have a name that a column can have", name)
         text = description or first_paragraph(function.__doc__)
-        return OwnMeasure(Measure(name, unit, better, text), function)
+        return UserMeasure(Measure(name, unit, better, text), function)
 
     return declared

@@ -26,7 +26,16 @@ from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.plan import make_plan
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.setups import read_setup
-from workbench.experiments.sweep import KEYS, MOST_POINTS, VARIED, Sweep, checked_sweep, override, said_by, with_files
+from workbench.experiments.sweep import (
+    KEYS,
+    MOST_POINTS,
+    VARIED,
+    Sweep,
+    checked_sweep,
+    override,
+    read_config,
+    with_files,
+)
 from workbench.runs.origin import sources
 from workbench.runs.run import point_id
 from workbench.strict_yaml import parse_value, read_mapping
@@ -151,7 +160,7 @@ def _of_notebook(notebook: Notebook, chosen: Mapping[str, Any], sweep: Any) -> I
 def _points(notebook: Notebook, sweep: Any, overrides: Mapping[str, Any]) -> list[dict[str, Any]]:
     if sweep is None:
         return [{}]
-    config, where, folder, name = said_by(sweep)
+    config, where, folder, name = read_config(sweep)
     for path, value in overrides.items():
         override(config, path, value, where)
     return _of_sweep(notebook, checked_sweep(config, name, where, folder))
@@ -165,7 +174,7 @@ def _of_sweep(notebook: Notebook, sweep: Sweep) -> list[dict[str, Any]]:
 
 
 def _of_point(notebook: Notebook, sweep: Sweep, point: Point, names: Mapping[str, str]) -> dict[str, Any]:
-    config = {**{key: value for key, value in sweep.said.items() if key not in (*VARIED, "design")}, **point.value}
+    config = {**{key: value for key, value in sweep.config.items() if key not in (*VARIED, "design")}, **point.value}
     whole = with_files(named(config), sweep.folder, lambda path: str(path.resolve()))
     varied = {names[path]: named(value) for path, value in point.coordinates.items() if path in names}
     _refuse_unknown(notebook, varied, sweep.where)

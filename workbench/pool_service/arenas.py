@@ -103,8 +103,8 @@ def discard_pages(arena: SharedMemory, start: int, size: int) -> None:
 
 def free_pages() -> int:
     """Return the bytes that the system can put behind arenas."""
-    room = os.statvfs(_SHARED)
-    return room.f_bavail * room.f_frsize
+    stats = os.statvfs(_SHARED)
+    return stats.f_bavail * stats.f_frsize
 
 
 def unlink_arena(arena: SharedMemory) -> None:

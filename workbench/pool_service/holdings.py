@@ -43,7 +43,7 @@ class Holdings:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._told = Told({}, {}, {}, {})
+        self._state = JournalState({}, {}, {}, {})
         self._of: dict[int, dict[int, int]] = {}
         """What each client holds: region -> serial."""
         self._granted: dict[int, dict[int, int]] = {}
@@ -52,7 +52,7 @@ class Holdings:
     @property
     def clients(self) -> dict[int, ClientRecord]:
         """Return the clients, by number."""
-        return self._told.clients
+        return self._state.clients
 
     def over(self, ledger: Ledger) -> None:
         """Take up what the journal tells, over a ledger that is new.
@@ -62,16 +62,16 @@ class Holdings:
         InputError
             It tells what cannot be.
         """
-        self._ledger, self._told = ledger, self._journal.read()
-        if not is_sound(self._told, ledger.drivers):
+        self._ledger, self._state = ledger, self._journal.read()
+        if not is_sound(self._state, ledger.drivers):
             raise self._journal.contradiction()
-        segments = [Segment(card, pool, at, size) for (card, at), (pool, size) in self._told.segments.items()]
+        segments = [Segment(card, pool, at, size) for (card, at), (pool, size) in self._state.segments.items()]
         try:
-            ledger.restore(segments, self._told.regions)
+            ledger.restore(segments, self._state.regions)
         except ValueError:  # with buddies, a region is no half of a half
             raise self._journal.contradiction() from None
-        self._of = {client: {} for client in self._told.clients}
-        for region, holders in self._told.holders.items():
+        self._of = {client: {} for client in self._state.clients}
+        for region, holders in self._state.holders.items():
             for client, serial in holders.items():
                 self._of[client][region] = serial
         self._granted = {client: {serial: at for at, serial in of.items() if serial} for client, of in self._of.items()}
@@ -85,7 +85,7 @@ class Holdings:
             The journal has no room.
         """
         self._check_journal()
-        number = max(self._told.clients, default=0) + 1
+        number = max(self._state.clients, default=0) + 1
         self._of[number] = {}
         self._note(CLIENT, number, process, started, card)
         return number
@@ -109,7 +109,7 @@ class Holdings:
         region = self._granted.get(client, {}).get(serial)
         if region is None or self._of[client].get(region) != serial:
             return None
-        return Grant(region, self._told.regions[region], True)
+        return Grant(region, self._state.regions[region], True)
 
     def open(self, client: int, region: int) -> int:
         """Let a client hold a region of another's too; return the bytes of its block.
@@ -119,10 +119,10 @@ class Holdings:
         Refusal
             There is no such region, or the journal has no room.
         """
-        if region not in self._told.regions:
+        if region not in self._state.regions:
             raise Refusal(UNKNOWN_REGION)
-        size = self._told.regions[region]
-        if client not in self._told.holders[region]:
+        size = self._state.regions[region]
+        if client not in self._state.holders[region]:
             self._check_journal()
             self._of[client][region] = 0
             self._note(HOLD, client, region, size, 0)
@@ -137,9 +137,9 @@ class Holdings:
             It does not hold it; nothing changes (spec 5, E19).
         """
         if self._of[client].pop(region, None) is None:
-            raise Refusal(NOT_HELD if region in self._told.regions else UNKNOWN_REGION)
+            raise Refusal(NOT_HELD if region in self._state.regions else UNKNOWN_REGION)
         self._note(DROP, client, region)
-        if region not in self._told.regions:
+        if region not in self._state.regions:
             self._ledger.give_back(region)
 
     def leave(self, client: int) -> bool:
@@ -160,14 +160,14 @@ class Holdings:
 
     def _note(self, kind: int, *numbers: int) -> None:
         """Let a record be so, now and in the journal."""
-        take_up(self._told, kind, *numbers)
+        take_up(self._state, kind, *numbers)
         self._journal.note(kind, *numbers)
 
     def write(self) -> None:
         """Write down what has changed; a journal that has grown long is written anew."""
         self._journal.write()
         if self._journal.is_long():
-            self._journal.rewrite(self._told)
+            self._journal.rewrite(self._state)
 
     def close(self) -> None:
         """Let go of the journal's file."""
@@ -175,7 +175,7 @@ class Holdings:
 
     def _check_journal(self) -> None:
         journal = self._journal
-        if not journal.has_room() and not (journal.is_wasteful() and journal.rewrite(self._told)):
+        if not journal.has_room() and not (journal.is_wasteful() and journal.rewrite(self._state)):
             raise Refusal(NO_JOURNAL)
 
 
@@ -183,19 +183,19 @@ _MOST_CLIENT = 1 << 62
 """Numbers of clients go on from the highest, in words of 64 bits."""
 
 
-def is_sound(record: Told, drivers: Sequence[Driver]) -> bool:
+def is_sound(record: JournalState, drivers: Sequence[Driver]) -> bool:
     """Return whether clients, driver allocations and regions fit these cards and one another."""
     return _clients_are(record, len(drivers)) and _segments_are(record, drivers) and _regions_are(record)
 
 
-def _clients_are(record: Told, cards: int) -> bool:
+def _clients_are(record: JournalState, cards: int) -> bool:
     known = all(
         0 < one.number < _MOST_CLIENT and one.process > 0 and 0 <= one.card < cards for one in record.clients.values()
     )
     return known and all(holders.keys() <= record.clients.keys() for holders in record.holders.values())
 
 
-def _segments_are(record: Told, drivers: Sequence[Driver]) -> bool:
+def _segments_are(record: JournalState, drivers: Sequence[Driver]) -> bool:
     """Return whether each driver allocation is one that its card's driver gives, and all of them fit the card."""
     taken: Counter[int] = Counter()
     for (card, offset), (pool, size) in record.segments.items():
@@ -205,7 +205,7 @@ def _segments_are(record: Told, drivers: Sequence[Driver]) -> bool:
     return all(size <= drivers[card].bytes for card, size in taken.items())
 
 
-def _regions_are(record: Told) -> bool:
+def _regions_are(record: JournalState) -> bool:
     """Return whether each region lies in one driver allocation, and no two have a byte in common."""
     segments = sorted((region_id(*place), size) for place, (_, size) in record.segments.items())
     free = 0
@@ -288,10 +288,10 @@ class Journal:
         """Return whether it would be much shorter if it were written anew."""
         return self._bytes > 2 * self._owed * RECORD.size + _STEP
 
-    def read(self) -> Told:
+    def read(self) -> JournalState:
         """Read what it tells, up to the first record that is not whole."""
         text = os.pread(self._file, os.fstat(self._file).st_size, 0)
-        state = Told({}, {}, {}, {})
+        state = JournalState({}, {}, {}, {})
         try:
             self._bytes = read(text, state)
         except KeyError:
@@ -303,7 +303,7 @@ class Journal:
         """Return the refusal of what it tells."""
         return InputError(f"{self._path}: contradicts itself; clear the folder with --clear.")
 
-    def rewrite(self, state: Told) -> bool:
+    def rewrite(self, state: JournalState) -> bool:
         """Begin anew with what is so now, what was noted included.
 
         Returns
@@ -370,8 +370,8 @@ class ClientRecord(NamedTuple):
     card: int
 
 
-class Told(NamedTuple):
-    """What a journal tells."""
+class JournalState(NamedTuple):
+    """The clients, regions and driver allocations that a journal records."""
 
     segments: dict[tuple[int, int], tuple[int, int]]
     """(card, offset) -> (pool, bytes) of each driver allocation."""
@@ -387,7 +387,7 @@ def packed(kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> 
     return RECORD.pack(one, two, three, four, kind)
 
 
-def read(text: bytes, state: Told) -> int:
+def read(text: bytes, state: JournalState) -> int:
     """Take up the records of a text up to the first that is none; the bytes of those that were.
 
     Raises
@@ -395,8 +395,8 @@ def read(text: bytes, state: Told) -> int:
     KeyError
         A record lets go of what nobody has.
 
-    >>> told = Told({}, {}, {}, {})
-    >>> read(packed(CLIENT, 1, 2, 3, 4) + bytes(50), told), told.clients
+    >>> state = JournalState({}, {}, {}, {})
+    >>> read(packed(CLIENT, 1, 2, 3, 4) + bytes(50), state), state.clients
     (40, {1: ClientRecord(number=1, process=2, started=3, card=4)})
     """
     count = 0
@@ -408,7 +408,7 @@ def read(text: bytes, state: Told) -> int:
     return count * RECORD.size
 
 
-def take_up(state: Told, kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> None:
+def take_up(state: JournalState, kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> None:
     """Bring what a journal tells up to date with a record.
 
     Raises
@@ -435,7 +435,7 @@ def take_up(state: Told, kind: int, one: int, two: int = 0, three: int = 0, four
         raise KeyError(kind)
 
 
-def records(state: Told) -> Iterator[bytes]:
+def records(state: JournalState) -> Iterator[bytes]:
     """Yield the fewest records that tell the same."""
     for (card, offset), (pool, size) in state.segments.items():
         yield packed(SEGMENT, card, pool, offset, size)

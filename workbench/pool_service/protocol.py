@@ -73,15 +73,15 @@ def refusal(reply: Reply, requested: int) -> Refused:
     status, _, number, _ = reply
     sentence = _SENTENCES.get(status, "the service did not understand the request.")
     kind = OutOfMemory if status in (OUT_OF_MEMORY, NO_PAGES) else Refused
-    return kind(sentence.format(asked=requested, number=number))
+    return kind(sentence.format(request=requested, number=number))
 
 
 _SENTENCES = {
-    OUT_OF_MEMORY: "no card has room for {asked} bytes now.",
-    TOO_LARGE: "{asked} bytes are more than any card has. Nearest: {number}.",
-    NOT_HELD: "the region {asked} is held by another client, not by this one.",
-    UNKNOWN_REGION: "there is no region {asked}; it was freed already, or never given.",
-    NO_PAGES: "a card has room for {asked} bytes, but the system has no shared memory left; free some of it.",
+    OUT_OF_MEMORY: "no card has room for {request} bytes now.",
+    TOO_LARGE: "{request} bytes are more than any card has. Nearest: {number}.",
+    NOT_HELD: "the region {request} is held by another client, not by this one.",
+    UNKNOWN_REGION: "there is no region {request}; it was freed already, or never given.",
+    NO_PAGES: "a card has room for {request} bytes, but the system has no shared memory left; free some of it.",
     NO_JOURNAL: "the service cannot write down what it would grant; make room on the disk of its folder.",
     POLICY_FAILED: "a policy of the service failed; the service has printed why.",
     BUSY: "the service has {number} clients already, as many as it can have.",

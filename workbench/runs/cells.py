@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError, shown
-from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.mechanisms.user_measure import UserMeasure
 from workbench.runs.faults import MOST_OF_NAME, fault, shortened
 from workbench.runs.interrupts import is_own
 from workbench.runs.run import Task
@@ -22,7 +22,7 @@ class MeasureError(WorkbenchError):
     """A measure of the user's raised, or gave no number."""
 
 
-def own_cells(own: Mapping[str, OwnMeasure], record: Any, setup: Setup, task: Task) -> dict[str, float]:
+def user_cells(user_measures: Mapping[str, UserMeasure], record: Any, setup: Setup, task: Task) -> dict[str, float]:
     """Compute measures of the user's of a record.
 
     Raises
@@ -32,10 +32,10 @@ def own_cells(own: Mapping[str, OwnMeasure], record: Any, setup: Setup, task: Ta
     MemoryError
         There was not enough.
     """
-    if not own:
+    if not user_measures:
         return {}
     cells, before = dict[str, float](), _content(record)
-    for name, one in own.items():
+    for name, one in user_measures.items():
         about = f"the measure {name} of {_point(setup, task)}, seed {task.seed},"
         cells[name] = _cell(one, record if one.of == "record" else setup, about)
         if _content(record) != before:
@@ -43,7 +43,7 @@ def own_cells(own: Mapping[str, OwnMeasure], record: Any, setup: Setup, task: Ta
     return cells
 
 
-def _cell(one: OwnMeasure, given: Any, about: str) -> float:
+def _cell(one: UserMeasure, given: Any, about: str) -> float:
     try:
         value = one.function(given)
     except MemoryError:

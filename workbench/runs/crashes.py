@@ -90,7 +90,7 @@ class WorkerFailure(Exception):
 
     Parameters
     ----------
-    said : str
+    message : str
         What it raised.
     used : bool
         Whether the worker had done other runs before: then one of them may be the cause.
@@ -98,10 +98,10 @@ class WorkerFailure(Exception):
 
     def __init__(self, message: str, used: bool) -> None:
         super().__init__(message, used)
-        self.said, self.used = message, used
+        self.message, self.used = message, used
 
     def __str__(self) -> str:
-        return self.said
+        return self.message
 
     @property
     def status(self) -> int:
@@ -110,7 +110,7 @@ class WorkerFailure(Exception):
 
     def death(self) -> Death:
         """Return what it counts as: no strike against a run where another may be the cause."""
-        cause = f": {self.said}" if self.said else ""
+        cause = f": {self.message}" if self.message else ""
         return Death(self.status, why=f"its worker could not go on{cause}.", counts=not self.used)
 
 

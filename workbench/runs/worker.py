@@ -19,16 +19,17 @@ from workbench.identity.observed import Reads, observed, take_reads
 from workbench.mechanisms.compilation import COMPILING_SECONDS, first_run
 from workbench.mechanisms.measured_by import measured_by
 from workbench.mechanisms.mechanism import is_loaded, mechanism
-from workbench.mechanisms.user_measure import OwnMeasure
-from workbench.runs.cells import own_cells
+from workbench.mechanisms.user_measure import UserMeasure
+from workbench.runs.cells import user_cells
 from workbench.runs.crashes import WorkerFailure, worker_failure
 from workbench.runs.faults import fault
 from workbench.runs.interrupts import is_own, noticed, raise_swallowed
 from workbench.runs.origin import Origin, check_hash_seed, check_origin, check_unedited, own_origin
 from workbench.runs.output import install
+from workbench.runs.pickled_setups import PackedEngine, enter_packed, is_here, opened
 from workbench.runs.row import Row
 from workbench.runs.run import Task
-from workbench.runs.user_code import PackedEngine, check_code, enter_packed, has_own_code, is_here, opened
+from workbench.runs.user_code import check_code, has_own_code
 from workbench.runs.watchdog import SILENT, Reporter, Watched
 from workbench.workloads.importers import Importer, enter_only
 
@@ -36,8 +37,8 @@ _did_runs = False
 """Whether this process, a worker, has begun runs: what raises in it afterwards may be their doing."""
 
 
-Own = Mapping[str, OwnMeasure]
-NOTHING: Own = {}
+UserMeasures = Mapping[str, UserMeasure]
+NOTHING: UserMeasures = {}
 _NUMBERS = frozenset({int, float})
 """What every store can hold as it is."""
 
@@ -52,7 +53,7 @@ Setups = Mapping[str, Setup | Unusable]
 """The setup of each point."""
 
 
-class Done(NamedTuple):
+class BundleResult(NamedTuple):
     """What came of a bundle of runs."""
 
     rows: list[Row]
@@ -73,41 +74,53 @@ class Prepared(NamedTuple):
     setup: Setup
     simulate: Callable[[Setup, int], Any]
     measure: Callable[[Any], dict[str, float]]
-    own: Own
-    see: Callable[[Any], None] | None
+    user_measures: UserMeasures
+    observe: Callable[[Any], None] | None
     origin: str
     measured: str
     """What the code that measures is named by."""
 
 
-def prepared(setup: Setup, own: Own = NOTHING, see: Callable[[Any], None] | None = None) -> Prepared:
+def prepared(
+    setup: Setup, user_measures: UserMeasures = NOTHING, observe: Callable[[Any], None] | None = None
+) -> Prepared:
     """Look up what all runs of a setup share; parameters as of `work`."""
     named = mechanism(setup.engine)
-    measured = measured_by(named, own).text
+    measured = measured_by(named, user_measures).text
     return Prepared(
-        setup, named.engine.simulate, named.measure, own, see, own_origin(has_own_code(setup, own)), measured
+        setup,
+        named.engine.simulate,
+        named.measure,
+        user_measures,
+        observe,
+        own_origin(has_own_code(setup, user_measures)),
+        measured,
     )
 
 
 def work(
     setup: Setup,
     tasks: Sequence[tuple[str, str, int]],
-    see: Callable[[Any], None] | None = None,
-    own: Own = NOTHING,
+    observe: Callable[[Any], None] | None = None,
+    user_measures: UserMeasures = NOTHING,
 ) -> list[Row]:
     """Do each run of a setup in this thread, however long it takes; a run that fails is a row that says why.
 
     `see` is shown the record of every run that does not fail: it is gone afterwards. What a run prints is printed.
     `own` are the user's measures that are computed of each.
     """
-    each = prepared(setup, own, see)
+    each = prepared(setup, user_measures, observe)
     with noticed():
         return [_row(each, Task(*task)) for task in tasks]
 
 
 def work_within(
-    setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter = SILENT, own: Own = NOTHING
-) -> Done:
+    setups: Setups,
+    tasks: Sequence[Task],
+    limit_seconds: float,
+    report: Reporter = SILENT,
+    user_measures: UserMeasures = NOTHING,
+) -> BundleResult:
     """Do each run in a thread beside this one, which is left behind when a run takes longer than the limit.
 
     What is compiled meanwhile does not count; the first run of a process may take longer, for what it has to load.
@@ -115,14 +128,14 @@ def work_within(
     report.begin(0, limit_seconds + COMPILING_SECONDS)
     first = setups[tasks[0].point]
     if isinstance(first, Unusable):
-        return _within(setups, tasks, limit_seconds, report, own)
+        return _within(setups, tasks, limit_seconds, report, user_measures)
     with first_run(first.engine) as longer:
         if not longer:
-            return _within(setups, tasks, limit_seconds, report, own)
-        done = _within(setups, tasks[:1], limit_seconds, report, own, longer=longer)
+            return _within(setups, tasks, limit_seconds, report, user_measures)
+        done = _within(setups, tasks[:1], limit_seconds, report, user_measures, longer=longer)
     if done.stuck or len(tasks) == 1:
         return done
-    rest = _within(setups, tasks[1:], limit_seconds, report, own, before=1)
+    rest = _within(setups, tasks[1:], limit_seconds, report, user_measures, before=1)
     return rest._replace(rows=done.rows + rest.rows, printed=done.printed + rest.printed)
 
 
@@ -131,11 +144,11 @@ def _within(
     tasks: Sequence[Task],
     limit_seconds: float,
     report: Reporter,
-    own: Own,
+    user_measures: UserMeasures,
     before: int = 0,
     longer: float = 0.0,
-) -> Done:
-    runs = Runs(setups, own)
+) -> BundleResult:
+    runs = Runs(setups, user_measures)
     watched = Watched(
         lambda index: runs.row(tasks[index]),
         len(tasks),
@@ -145,16 +158,16 @@ def _within(
     late = watched.wait()
     rows, printed = watched.rows, watched.printed.text()
     if late is None:
-        return Done(rows, printed=printed)
+        return BundleResult(rows, printed=printed)
     row = failed(tasks[late], f"the run did not end within {limit_seconds:g} s.", limit_seconds)
-    return Done([*rows, row], True, printed=printed)
+    return BundleResult([*rows, row], True, printed=printed)
 
 
 class Runs:
     """Does runs of some points; what the runs of a point share is looked up once."""
 
-    def __init__(self, setups: Setups, own: Own = NOTHING) -> None:
-        self._setups, self._own = setups, own
+    def __init__(self, setups: Setups, user_measures: UserMeasures = NOTHING) -> None:
+        self._setups, self._user_measures = setups, user_measures
         self._prepared: dict[str, Prepared] = {}
 
     def row(self, task: Task) -> Row:
@@ -164,7 +177,7 @@ class Runs:
             setup = self._setups[task.point]
             if isinstance(setup, Unusable):
                 return failed(task, setup.error)
-            each = self._prepared[task.point] = prepared(setup, self._own)
+            each = self._prepared[task.point] = prepared(setup, self._user_measures)
         return _row(each, task)
 
 
@@ -176,7 +189,7 @@ def work_in_worker(
     report: Reporter = SILENT,
     engine: PackedEngine | None = None,
     fixed_order: bool = True,
-) -> Done:
+) -> BundleResult:
     """Do the same in another process than the driver's, for setups that came as parcels.
 
     Parameters
@@ -204,16 +217,18 @@ def work_in_worker(
             check_unedited()
         install()
         report.begin(0, limit_seconds + COMPILING_SECONDS)
-        unusable, own = _entered(engine) if engine is not None else ("", NOTHING)
+        unusable, user_measures = _entered(engine) if engine is not None else ("", NOTHING)
         setups = {
             point: Unusable(unusable) if unusable else _opened(point, pickled_setup)
             for point, pickled_setup in parcels.items()
         }
         if engine is not None and not is_here(engine):
             enter_only(_importers(setups))
-        if fixed_order and any(isinstance(setup, Setup) and has_own_code(setup, own) for setup in setups.values()):
+        if fixed_order and any(
+            isinstance(setup, Setup) and has_own_code(setup, user_measures) for setup in setups.values()
+        ):
             check_hash_seed()
-        done = _in_worker(setups, tasks, limit_seconds, report, own)
+        done = _in_worker(setups, tasks, limit_seconds, report, user_measures)
         return done._replace(reads=take_reads())
 
 
@@ -234,11 +249,13 @@ def fit_or_told() -> Iterator[None]:
         raise worker_failure(problem, used) from None
 
 
-def _in_worker(setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter, own: Own) -> Done:
+def _in_worker(
+    setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter, user_measures: UserMeasures
+) -> BundleResult:
     global _did_runs
     used, _did_runs = _did_runs, True
     try:
-        return work_within(setups, tasks, limit_seconds, report, own)
+        return work_within(setups, tasks, limit_seconds, report, user_measures)
     except WorkbenchError:
         raise
     except BaseException as problem:
@@ -250,7 +267,7 @@ def _importers(setups: Setups) -> Iterator[type[Importer]]:
     return (cls for cls in classes if issubclass(cls, Importer))
 
 
-def _entered(engine: PackedEngine) -> tuple[str, Own]:
+def _entered(engine: PackedEngine) -> tuple[str, UserMeasures]:
     """Enter an engine that came along; return what is wrong where that fails, and the user's measures."""
     try:
         return "", enter_packed(engine)
@@ -279,10 +296,10 @@ def _row(each: Prepared, task: Task) -> Row:
             record = each.simulate(each.setup, task.seed)
             check_code(each.setup, "during")
             measures = _plain(each.measure(record))
-            if each.own:
-                measures = {**measures, **own_cells(each.own, record, each.setup, task)}
-        if each.see is not None:
-            each.see(record)
+            if each.user_measures:
+                measures = {**measures, **user_cells(each.user_measures, record, each.setup, task)}
+        if each.observe is not None:
+            each.observe(record)
     except MemoryError:
         error = "the run needs more memory than there is."
     except BdbQuit:  # somebody left the debugger

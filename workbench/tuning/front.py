@@ -70,7 +70,7 @@ class Front(Sequence[dict[str, Any]]):
     def sweep(self) -> dict[str, Any]:
         """Return the sweep over all points at once, beside the baseline on fresh seeds, which `workbench.run` takes."""
         sweep = self._holdout.plan.sweep
-        return with_files(sweep.said, sweep.folder, lambda path: str(path.resolve()))
+        return with_files(sweep.config, sweep.folder, lambda path: str(path.resolve()))
 
     @property
     def chosen(self) -> int:
@@ -191,9 +191,9 @@ def point_sweep(study: Study, trial: Trial, seeds: list[int]) -> dict[str, Any]:
 
     Policies may be values, as they were given in Python; paths of files are absolute.
     """
-    config = {key: value for key, value in study.config.items() if key in KEYS}
-    config |= {key: value for key, value in trial.proposal.config.items() if value}
-    config |= {"seeds": shortest(seeds), "measures": study.sweep.said_measures()}
+    config = {key: value for key, value in study.said.items() if key in KEYS}
+    config |= {key: value for key, value in trial.proposal.said.items() if value}
+    config |= {"seeds": shortest(seeds), "measures": study.sweep.measure_names()}
     ordered = {key: config[key] for key in KEYS if key in config}
     return with_files(ordered, study.sweep.folder, lambda path: str(path.resolve()))
 

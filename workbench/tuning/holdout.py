@@ -50,7 +50,7 @@ def front_sweep(study: Study, proposals: Sequence[Proposal]) -> Sweep:
         **kept,
         **{key: _stepped(node, [p.config[key] for p in proposals]) for key, node in study.space.parts.items()},
         "seeds": study.holdout_seeds,
-        "measures": study.sweep.said_measures(),
+        "measures": study.sweep.measure_names(),
     }
     return checked_sweep(config, study.name, study.sweep.where, study.sweep.folder)
 

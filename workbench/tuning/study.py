@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.setups import read_setup
-from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, override, read_seeds, said_by
+from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, override, read_config, read_seeds
 from workbench.levers import Spec
 from workbench.runs.run import PlannedPoint, point_id
 from workbench.runs.user_code import with_code
@@ -106,7 +106,7 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
         A key, measure, sampler, policy or lever is unknown, a range is not allowed, nothing is tuned, the sampler does
         not serve such a study, or the seeds of the last comparison are not fresh.
     """
-    config, where, folder, name = said_by(source)
+    config, where, folder, name = read_config(source)
     where = "study" if isinstance(source, Mapping) else where
     for path, value in (overrides or {}).items():
         override(config, path, value, where)

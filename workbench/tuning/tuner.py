@@ -106,7 +106,7 @@ def tune(
         requested = requested._replace(trials=read_trials(trials))
     sweep = requested.sweep
     wants = sweep.mechanism.engine.workload_kind
-    workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
+    workload = read_workload(sweep.config["workload"], "workload", sweep.where, sweep.folder, wants)
     identity = _identity(requested, workload)
     other = None if hold_out is None else HoldOut(requested, hold_out)
     if other is not None:  # mistakes are found before anything runs, by the plan of the start

@@ -90,7 +90,7 @@ def with_choices(sweep: Sweep) -> dict[str, Any]:
 
 
 def _drawn(sweep: Sweep, axes: list[Axis]) -> Drawn | None:
-    given = sweep.said.get("design")
+    given = sweep.config.get("design")
     if given is None:
         if axes:
             cure = f"say which points are drawn, such as {_EXAMPLE}, or how many values it has, vary: {{count: 5}}"
@@ -110,7 +110,7 @@ def _axes_of(sweep: Sweep) -> tuple[Any, list[Axis]]:
     """Return the tree with an axis in place of every range that the design draws, and these in order."""
     axes: list[Axis] = []
     read = functools.partial(_read, axes, sweep.where, sweep.folder)
-    config = {key: sweep.said.get(key, {}) for key in VARIED}
+    config = {key: sweep.config.get(key, {}) for key in VARIED}
     return read(config, places_of(sweep.mechanism.engine, sweep.folder), ""), axes
 
 

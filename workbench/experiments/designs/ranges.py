@@ -94,7 +94,9 @@ def _any_of(lever: Lever | None, wish: Mapping[str, Any], path: str, where: str)
 
 
 def _numbers(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Axis:
-    least, most = (_end(lever, wish, key, own, path, where) for key, own in (("from", lever.least), ("to", lever.most)))
+    least, most = (
+        _end(lever, wish, key, bound, path, where) for key, bound in (("from", lever.least), ("to", lever.most))
+    )
     if least > most:
         raise InputError(at(where, f"{path}.vary has an empty range: from is {least:g} and to is {most:g}."))
     count = _count(wish, path, where)
@@ -111,12 +113,12 @@ def _numbers(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Ax
     return Axis(path, kind, least, last if kind == "integer" else float(f"{last:.12g}"), step, log, points=count)
 
 
-def _end(lever: Lever, wish: Mapping[str, Any], key: str, own: float | None, path: str, where: str) -> Any:
+def _end(lever: Lever, wish: Mapping[str, Any], key: str, bound: float | None, path: str, where: str) -> Any:
     if key in wish:
         return lever.check(wish[key], f"{path}.vary.{key}", where)
-    if own is None:
+    if bound is None:
         raise InputError(at(where, f"{path}.vary needs {key}: the range of {lever.name} is open at that end."))
-    return own
+    return bound
 
 
 def _log(lever: Lever, wish: Mapping[str, Any], least: float, path: str, where: str) -> bool:

@@ -149,7 +149,7 @@ def check(sweep: Sweep, measure: str | None = None, of: str = "mean") -> Drawn:
         sweep.check_computed(measure)
     if of not in ("mean", "gain"):
         raise unknown_name(sweep.where, "output of a point", of, ("mean", "gain"))
-    if of == "gain" and not sweep.said.get("baseline"):
+    if of == "gain" and not sweep.config.get("baseline"):
         raise InputError(at(sweep.where, "sensitivity of a gain needs a baseline, such as {placement: first_fit}."))
     return drawn
 
