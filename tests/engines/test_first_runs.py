@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.api import planned
-from workbench.engines.kit.engine import with_room
+from workbench.engines.kit.simulator import with_room
 from workbench.engines.shared_memory import SharedMemory
 
 

@@ -188,7 +188,6 @@ def _batches(
 ) -> Generator[BundleResult]:
     if not pending:
         return
-    setups = {run.point.id: run.point.setup for run in pending}
     in_driver = executor == "threads" or (executor is None and (workers is None or workers <= 1))
     if in_driver and not has_fixed_hash_seed() and any(has_own_code(run.point.setup, user_measures) for run in pending):
         reason = _reason_to_stay(pending, user_measures, workers, executor)

@@ -12,10 +12,9 @@ from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_config, read_sweep
-from workbench.export.cells import Place
-from workbench.export.comparison import Change
-from workbench.export.content import ROWS
-from workbench.export.selection import plan_of_manifest
+from workbench.export._cells import Place
+from workbench.export._comparison import Change
+from workbench.export.content import ROWS, plan_of_manifest
 from workbench.mechanisms.measures import WithUserMeasures, measures_of, of_setup
 from workbench.mechanisms.mechanism import mechanisms
 from workbench.mechanisms.user_measure import UserMeasure

@@ -14,8 +14,6 @@ from workbench.export._recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Compu
 from workbench.export._run_rows import read_rows, with_origins
 from workbench.export.content import MAIN, ROWS
 from workbench.export.manifest import FORMAT, changed, read_manifest
-from workbench.export.recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
-from workbench.export.run_rows import read_rows, with_origins
 from workbench.mechanisms.user_measure import UserMeasure
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun

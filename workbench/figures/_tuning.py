@@ -17,7 +17,7 @@ from workbench.figures.estimates import means_of, without_limits
 from workbench.figures.figure_files import Column
 from workbench.figures.registry import OfStudy, on_paper
 from workbench.metrics.measure import Measure
-from workbench.tuning.results import INERT
+from workbench.tuning.importances import INERT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -191,8 +191,8 @@ def point_sweep(study: Study, trial: Trial, seeds: list[int]) -> dict[str, Any]:
 
     Policies may be values, as they were given in Python; paths of files are absolute.
     """
-    config = {key: value for key, value in study.said.items() if key in KEYS}
-    config |= {key: value for key, value in trial.proposal.said.items() if value}
+    config = {key: value for key, value in study.config.items() if key in KEYS}
+    config |= {key: value for key, value in trial.proposal.config.items() if value}
     config |= {"seeds": shortest(seeds), "measures": study.sweep.measure_names()}
     ordered = {key: config[key] for key in KEYS if key in config}
     return with_files(ordered, study.sweep.folder, lambda path: str(path.resolve()))

@@ -82,7 +82,7 @@ class Study(NamedTuple):
 
     name: str
     sweep: Sweep
-    """Everything but the choices; `said` still holds every `tune`."""
+    """Everything but the choices; `config` still holds every `tune`."""
     config: dict[str, Any]
     """The whole mapping."""
     space: Levers
