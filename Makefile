@@ -33,7 +33,7 @@ TESTS := $(BIN)/python -m pytest -o addopts="--import-mode=importlib -q -p no:ca
 # Two workers; a file stays in one worker, because its tests share fixtures.
 TWO_WORKERS := -n 2 --dist loadfile
 
-# Tests that run interpreted too: the golden records of each engine, and the node, which compiles for a minute.
+# Tests whose fast ones run interpreted too: the golden records of each engine, and the node, which compiles for a minute.
 INTERPRETED := tests/engines/test_golden_records.py tests/engines/test_dispatch_part.py \
 	tests/engines/test_translation_part.py tests/engines/node tests/metrics/test_node.py tests/export/test_node_timeline.py \
 	tests/explain/test_blame.py tests/dashboards/test_node.py tests/workloads/test_trace_applications.py
@@ -58,7 +58,7 @@ help:
 	@echo "make compiled   part of make test: the tests, without those in a browser"
 	@echo "make browser    part of make test: the tests in a browser"
 	@echo "make examples   part of make test: the examples of docstrings"
-	@echo "make interpreted part of make test: tests of compiled code once more, as plain Python"
+	@echo "make interpreted part of make test: fast tests of compiled code once more, as plain Python"
 	@echo "make docs       the documentation, into docs/_build/html (workbench open docs opens it)"
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
@@ -116,7 +116,7 @@ examples: $(READY)
 	$(BIN)/python -m pytest -p tests.examples --slices=$(SLICES) workbench
 
 interpreted: $(READY)
-	NUMBA_DISABLE_JIT=1 $(TESTS) --slices=$(SLICES) -k "not ($(ONE_WAY) or $(TOO_SLOW))" $(INTERPRETED)
+	NUMBA_DISABLE_JIT=1 $(TESTS) --slices=none -k "not ($(ONE_WAY) or $(TOO_SLOW))" $(INTERPRETED)
 
 interpreted-long: $(READY)
 	NUMBA_DISABLE_JIT=1 $(TESTS) $(TWO_WORKERS) -k "not ($(ONE_WAY) or $(TOO_SLOW_IN_LONG))" $(INTERPRETED_IN_LONG)

@@ -26,6 +26,8 @@ DRAWN = 3
 ALL = frozenset(range(1, COUNT + 1))
 NO_COMMIT = "0" * 40
 """Stands for HEAD in a tree without a Git repository."""
+LINE = pytest.StashKey[str]()
+"""The line that a run prints at its end."""
 
 
 def _digest(text: str) -> int:
@@ -118,9 +120,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Draw the slices once: workers of pytest-xdist get the numbers."""
     try:
-        config.option.slices = write(read(config.option.slices))
+        slices = read(config.option.slices)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
+    config.option.slices = write(slices)
+    config.stash[LINE] = describe(slices) if 0 < len(slices) < COUNT else ""
 
 
 @pytest.hookimpl(trylast=True)
@@ -132,9 +136,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    slices = read(terminalreporter.config.option.slices)
-    if 0 < len(slices) < COUNT:
-        terminalreporter.write_line(describe(slices))
+    if line := terminalreporter.config.stash[LINE]:
+        terminalreporter.write_line(line)
 
 
 if __name__ == "__main__":
