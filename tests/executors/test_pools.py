@@ -363,8 +363,8 @@ def test_workers_with_other_versions_are_named_and_refused(monkeypatch):
     client = connect.connection("local:2").client
     client.wait_for_workers(2, timeout=300)
     address = client.scheduler.address
-    mine = origin()._replace(versions={**origin().versions, "numba": "0.1.0"})
-    monkeypatch.setattr(connect, "origin", lambda: mine)
+    driver, mine = os.getpid(), origin()._replace(versions={**origin().versions, "numba": "0.1.0"})
+    monkeypatch.setattr(connect, "origin", lambda: mine if os.getpid() == driver else origin())  # workers call it too
     sentence = r"worker tcp://\S+ has numba \S+ \(the driver: 0.1.0\) \(and 1 more differ\); install the same"
     with pytest.raises(WorkbenchError, match=sentence):
         wb.run(SEVERAL, executor=address)

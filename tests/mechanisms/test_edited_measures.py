@@ -142,7 +142,7 @@ def test_an_engine_that_gives_other_results_shows_in_measures_that_nobody_edited
     assert len(again._before) == 2
     for k, row in enumerate(rows):
         now = {"heads": k / 3, "tails": 1.0 + 2**-52 * (k == 2), "more": 1.0}
-        again.see(row._replace(measures=now, measured="6f"))
+        again.observe(row._replace(measures=now, measured="6f"))
     assert again.sentence() == (
         "2 runs were measured again, as the code of their measures was edited: tails changed in 1 (such as run 2). "
         "A measure that changed though nobody edited it means that the engine gives other results."

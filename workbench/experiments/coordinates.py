@@ -16,12 +16,13 @@ from workbench.machine.presets import is_preset_file
 from workbench.runs.run import PlannedPoint
 
 
-def _shown(coordinates: Mapping[str, Any], setup: Setup) -> dict[str, Any]:
+def display_values(coordinates: Mapping[str, Any], setup: Setup) -> dict[str, Any]:
+    """Return what tables show of the coordinates of a point."""
     inner = [path.rsplit(".", 1)[-1] for path in coordinates]
-    return {path: _show(path, value, setup, inner) for path, value in coordinates.items()}
+    return {path: _display_value(path, value, setup, inner) for path, value in coordinates.items()}
 
 
-def _show(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
+def _display_value(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
     parts = path.split(".")
     if parts[0] == "policy" and len(parts) == 2:
         return setup.policies[parts[1]].short(always=inner)
@@ -56,7 +57,7 @@ def _inside(value: Any) -> str:
 _DIGITS = 4
 
 
-def told_apart(points: Iterable[PlannedPoint]) -> list[PlannedPoint]:
+def distinguished(points: Iterable[PlannedPoint]) -> list[PlannedPoint]:
     """Return the points; where two that differ in the user's code show the same, each shows digits of its code too.
 
     So `make(0)` and `make(60)`, two classes `Mine`, are `mine#1f0c` and `mine#83ab`, in every session.

@@ -13,7 +13,7 @@ from typing import Any
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError, at, wrong_value
 from workbench.experiments.choices import Point, expand, refuse_too_many
-from workbench.experiments.coordinates import _shown, told_apart
+from workbench.experiments.coordinates import display_values, distinguished
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.seeds import different_workloads, draws
 from workbench.experiments.setups import ParseCache, PartReader, read_policies, read_setup
@@ -96,7 +96,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
         except BaseException as problem:
             _note(unread, problem, sweep.where, point.coordinates, point.setup)
             del points[id]
-    return Plan(sweep, told_apart(points.values()))
+    return Plan(sweep, distinguished(points.values()))
 
 
 @noticed()
@@ -224,11 +224,11 @@ def _add_with_baseline(
     against, baseline = (point_id, None) if baseline is None else named.of(baseline)
     compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.config["baseline"]}
     if point_id not in points:
-        displayed = _shown({**compared, **coordinates}, setup)
+        displayed = display_values({**compared, **coordinates}, setup)
         points[point_id] = PlannedPoint(point_id, setup, displayed, against if against != point_id else None)
     if baseline is not None and against not in points:
         kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
-        points[against] = PlannedPoint(against, baseline, _shown({**compared, **kept}, baseline), None)
+        points[against] = PlannedPoint(against, baseline, display_values({**compared, **kept}, baseline), None)
 
 
 def _baseline(sweep: Sweep, setup: Setup, cached: PartReader) -> Setup | None:
