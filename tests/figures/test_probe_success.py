@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.translation_runs import simulated
 from workbench.errors import InputError
-from workbench.explain.probe_success import Setting, failure
+from workbench.explain.probe_success import Setting, failure, simulated
 from workbench.figures._probe_success import draw_probe_success, probe_success_data
 from workbench.policies.probes import ExactRun, GroupedRun
 

@@ -77,7 +77,9 @@ def words_of_the_package(code: str) -> set[str]:
     tree = list(ast.walk(ast.parse(code)))
     read = {node.attr for node in tree if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "wb"}
     imports = [
-        node for node in tree if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench")
+        node
+        for node in tree
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("workbench", "papers."))
     ]
     return read | {f"{node.module}:{name.name}" for node in imports for name in node.names}
 

@@ -20,7 +20,7 @@ import sys
 
 class HoldsUp:
     def find_spec(self, name, path=None, target=None):
-        if name in ("numba", "scipy", "workbench.policies"):
+        if name in ("numba", "scipy", "workbench.policies.policy"):
             sys.meta_path.remove(self)
             print("imports", name, flush=True)
             sys.stdin.readline()

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import workbench
 from workbench.docs import NOTEBOOKS, ROOT, SWEEPS
 from workbench.docs.markdown import sections
 from workbench.errors import WorkbenchError
 from workbench.files import cache_home
 from workbench.notebooks.execution import STILL
+from workbench.version import __version__
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _FORM = 2
@@ -53,7 +53,7 @@ def executed_copy(file: Path) -> Path:
     """Return where the executed copy of a notebook lies."""
     text = file.read_text(encoding="utf-8")
     sweeps = [(SWEEPS / name).read_text(encoding="utf-8") for name in sorted(set(_SWEEP.findall(text)))]
-    what = json.dumps([_FORM, text, sweeps, workbench.__version__, _revisions("\n".join([text, *sweeps]))])
+    what = json.dumps([_FORM, text, sweeps, __version__, _revisions("\n".join([text, *sweeps]))])
     digest = hashlib.blake2b(what.encode(), digest_size=10).hexdigest()
     return cache_home() / "notebooks" / f"{file.stem}-{digest}.ipynb"
 
