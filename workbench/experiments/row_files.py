@@ -21,7 +21,7 @@ from typing import Any
 
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import SUFFIX, FileGuard
-from workbench.runs.row import Kept, better, origin_id
+from workbench.runs.row import Kept, better, decode, origin_id
 
 SYNC_SECONDS = 1.0
 
@@ -29,6 +29,8 @@ _START = re.compile(rb'[0-9a-f]{8} \["(?:meta|origin|point|row|run)",')
 """Of a line."""
 _ROW = re.compile(rb'\["row","([^"\\]*)",\["[^"\\]*",-?\d+,"([a-z]+)",')
 """The beginning of a row: its id and its status."""
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class RowFiles:
@@ -70,7 +72,7 @@ class RowFiles:
     def _learn(self, text: bytes) -> None:
         head = _ROW.match(text)
         if head is None:
-            kind, key, *values = json.loads(text)
+            (kind, key, *values), _ = decode(text.decode())
             if kind in self._named:
                 (self._named[kind][key],) = values
                 return
@@ -219,7 +221,7 @@ class RowFiles:
 
 
 def _text(fields: list[Any]) -> bytes:
-    return json.dumps(fields, separators=(",", ":")).encode()
+    return _encode(fields).encode()
 
 
 def _line(text: bytes) -> bytes:
@@ -258,7 +260,7 @@ def _pieces(line: bytes) -> list[bytes]:
 
 
 def _kept(text: bytes) -> Kept:
-    kind, run, *values = json.loads(text)
+    (kind, run, *values), _ = decode(text.decode())
     return Kept(run, *(values[0] if kind == "row" else values))
 
 
