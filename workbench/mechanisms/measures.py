@@ -54,6 +54,7 @@ def add_measure(engine: str, function: UserMeasure) -> UserMeasure:
 
     Examples
     --------
+    >>> from workbench.mechanisms.user_measure import measure
     >>> @measure(unit="segments", better="neither", description="the longest request")
     ... def longest_request(record):
     ...     return record.length.max()
