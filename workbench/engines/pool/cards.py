@@ -1,4 +1,4 @@
-"""The card that lends: chosen among candidates by summed scores and the history of lendings (spec 5, R15-R22, E10-E14)."""
+"""The card that lends: chosen by summed scores and the history of lendings (spec 5, R15-R22, E10-E14)."""
 
 from __future__ import annotations
 
