@@ -26,12 +26,6 @@ NARROWEST, WIDEST = 1.0, 40.0
 """Inches."""
 
 
-ONLY = "only points of this value of a lever, best_fit or segments=64, and their baselines; may be repeated"
-TO = "a folder (default: figures/ of DIR, figures/chosen/ with --only, --choose or --width)"
-INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-"""Inches of one."""
-NARROWEST, WIDEST = 1.0, 40.0
-"""Inches."""
 MOST_LINES = 200
 """Of differences that are printed."""
 

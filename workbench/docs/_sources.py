@@ -44,18 +44,6 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 """What `{{table NAME}}` stands for."""
 
-_LINK = re.compile(r"(?P<bang>!?)\[(?P<words>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
-BUILT = {
-    "README.md": "index",
-    "CONTRIBUTING.md": "recipes",
-    "CHANGELOG.md": "changes",
-    "docs/statistics.md": "statistics",
-    "docs/translation-rules.md": "mechanisms/translation-rules",
-    "data/verdict/verdict.md": "verdict/index",
-    "data/verdict/cases.csv": "verdict/index",
-}
-"""Files of the project that are pages of the site."""
-
 
 def handwritten_pages() -> Iterator[Page]:
     """Yield every page that is written by hand, with its drawings and its links."""

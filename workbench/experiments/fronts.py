@@ -20,10 +20,6 @@ VARY = "vary"
 PARTS = ("machine", "policy", "options")
 """The keys of a sweep below which a study tunes."""
 
-VARY = "vary"
-PARTS = ("machine", "policy", "options")
-"""The keys of a sweep below which a study tunes."""
-
 
 def with_fronts(config: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
     """Return the same sweep with the points of a study in place of every `vary: {front: FOLDER}`.

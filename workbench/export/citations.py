@@ -29,9 +29,6 @@ class Cited(NamedTuple):
     """The parts of the sweep, such as `placement first_fit`."""
 
 
-_OWN = Work("misc", "gpu-policy-workbench", {"title": "GPU policy workbench", "howpublished": "Software"})
-
-
 def cited(runs: RunSet) -> list[Cited]:
     """Return what the sweep rests on, each work once, sorted by key."""
     gathered: dict[str, Cited] = {"gpu-policy-workbench": Cited(_OWN, ["every run"])}

@@ -329,18 +329,6 @@ _EVENTS = {
     "sqlite3.connect": _Observer.connected,
     **dict.fromkeys(("os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"), _Observer.started),
 }
-_ACTS = {
-    **dict.fromkeys(("os.fork", "os.forkpty"), "starts another process"),
-    **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "urllib.Request"), "asks another machine"),
-    "socket.gethostname": "asks for the name of the machine",
-}
-_OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_BY_ITSELF = ("importlib", "linecache", "numba", "tokenize")
-"""What opens files by itself: to import (imports are part of the digest of code), to print lines, to keep machine
-code."""
-_OF_LINES = ("linecache", "tokenize")
-"""Those of them that the user's code may call itself, to read a file."""
 
 _observer = _Observer()
 

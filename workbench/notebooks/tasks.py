@@ -46,9 +46,6 @@ LONGEST_VALUE, LONGEST_NAME = 40, 180
 PARAMETERS = "parameters"
 """The tag of the cell that holds the defaults; papermill's convention."""
 
-PARAMETERS = "parameters"
-"""The tag of the cell that holds the defaults; papermill's convention."""
-
 
 class Notebook(NamedTuple):
     """A notebook that can be run with other parameters."""

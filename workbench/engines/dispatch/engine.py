@@ -147,14 +147,3 @@ class Dispatch(Simulator[DispatchRecord]):
             power=options.power if options.power.simulated else None,
             heat=options.heat if options.heat.simulated else None,
         )
-
-
-_TOTALS = {
-    "rounds": COUNT.rounds,
-    "failed_rounds": COUNT.failed,
-    "head_rounds": COUNT.head_rounds,
-    "over_promised": COUNT.over_promised,
-    "refused_by_fragmentation": COUNT.fragmented,
-    "placement_searches": COUNT.searches,
-    "pieces": COUNT.pieces,
-}
