@@ -113,7 +113,7 @@ browser: $(READY)
 	$(TESTS) --slices=$(SLICES) tests/browser
 
 examples: $(READY)
-	$(BIN)/python -m pytest -p tests.examples --slices=$(SLICES) workbench
+	$(BIN)/python -m pytest -p tests.slices -p tests.examples --slices=$(SLICES) workbench
 
 interpreted: $(READY)
 	NUMBA_DISABLE_JIT=1 $(TESTS) --slices=none -k "not ($(ONE_WAY) or $(TOO_SLOW))" $(INTERPRETED)
