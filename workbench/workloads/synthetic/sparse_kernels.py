@@ -113,7 +113,7 @@ class GraphBfs(PageKernel, Generator):
     def _level(self, rows: Rows, level: np.ndarray, current: int, places: list[int]) -> Touched:
         begins, neighbours, of_level = places
         known = (level >= 0) & (level <= current)
-        found = ~known[rows.neighbour] & (np.repeat(level, np.diff(rows.begins)) == current)
+        reached = ~known[rows.neighbour] & (np.repeat(level, np.diff(rows.begins)) == current)
 
         def touched(workgroup: np.ndarray) -> Spans:
             vertex = workgroup[:, None] * self.warps + np.arange(self.warps)
@@ -128,7 +128,7 @@ class GraphBfs(PageKernel, Generator):
                 walk.begins(begins, 1, _INDEX_BYTES),
                 walk.along(neighbours, 2, 3, _INDEX_BYTES),
                 walk.gathered(of_level, 3, 3, self.element_bytes),
-                walk.gathered(of_level, 4, 3, self.element_bytes, found),
+                walk.gathered(of_level, 4, 3, self.element_bytes, reached),
             ])  # fmt: skip
 
         return touched
