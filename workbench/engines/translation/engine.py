@@ -63,7 +63,7 @@ class Translation(Simulator[TranslationRecord]):
         check_options(given.options, given.machine)
         return Reading(given, plan)
 
-    def asked(self, run: Reading) -> list[Policy]:
+    def compiled_policies(self, run: Reading) -> list[Policy]:
         """Return the policies whose answers are compiled: of an eviction, the one that it is based on."""
         _, peer, fill, remote, eviction, shared = run.given.slots
         return [peer, fill, remote, eviction.base_policy(), shared.base_policy()]
