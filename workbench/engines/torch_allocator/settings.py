@@ -206,7 +206,7 @@ def _divisions_text(divisions: tuple[int, ...]) -> str:
     The first size of a list stands for all smaller ones too, `>` for all larger ones than the last; what no size stands
     for is not rounded.
 
-    >>> _divisions_said((16,) * 4 + (0,) * 12), _divisions_said((0,) * 8 + (4,) * 8)
+    >>> _divisions_text((16,) * 4 + (0,) * 12), _divisions_text((0,) * 8 + (4,) * 8)
     ('[8:16]', '[128:0,>:4]')
     """
     if len(set(divisions)) == 1:
