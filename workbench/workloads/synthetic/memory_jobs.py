@@ -11,10 +11,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.pool_requests import (
-    PoolRequests,
-    gpus_of,
-)
+from workbench.workloads.pool_requests import PoolRequests, gpus_of
 from workbench.workloads.synthetic.arrivals import Arrival, Offered, PoissonLoad
 from workbench.workloads.synthetic.laws import Empirical, Law, LogUniform, Uniform
 from workbench.workloads.synthetic.memory_steps import (

@@ -9,12 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError, at
 from workbench.streams import Streams
-from workbench.workloads.pool_requests import (
-    ALLOC,
-    FREE,
-    PoolRequests,
-    largest_memory,
-)
+from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests, largest_memory
 from workbench.workloads.synthetic.laws import Law, LogUniform
 
 BLOCK_SIZES = LogUniform(low=64, high=2_000_000_000)

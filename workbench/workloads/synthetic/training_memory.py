@@ -8,10 +8,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.pool_requests import (
-    PoolRequests,
-    gpus_of,
-)
+from workbench.workloads.pool_requests import PoolRequests, gpus_of
 from workbench.workloads.synthetic.laws import Law, LogUniform
 from workbench.workloads.synthetic.memory_steps import (
     BLOCK_SIZES,
