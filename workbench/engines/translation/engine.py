@@ -13,9 +13,9 @@ import numpy as np
 
 from workbench.engines.kit import FINE, STOP, Attempt, Simulator, Stop, policy_error, stop_of
 from workbench.engines.kit.engine import at_slot
+from workbench.engines.translation.growth import may_forget, with_pages, with_room, without_unknown_pages
 from workbench.engines.translation.loop import play_in_order, play_warps
 from workbench.engines.translation.options import Case, Slots, TranslationOptions, check_bypass, check_order
-from workbench.engines.translation.page_room import may_forget, with_pages, with_room, without_unknown_pages
 from workbench.engines.translation.page_table import check_sizes
 from workbench.engines.translation.prepare import Reading, new_state, policies_of, rules_of, with_shortcuts
 from workbench.engines.translation.state import (

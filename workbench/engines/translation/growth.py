@@ -1,4 +1,4 @@
-"""Room for pages and events between two stretches: longer arrays, and known pages numbered anew.
+"""Growth of arrays between two stretches: by page and by event; known pages are numbered again.
 
 Arrays by page, the event queue and the waiting accesses grow. Pages that no TLB holds, nobody waits for, and no message
 or directory names lose their short numbers, so that a part's memory does not grow with time: the known ones keep their
