@@ -259,7 +259,7 @@ class Played:
     def __init__(self, plan: Plan, entries: int = 4096, alone: bool = False, live: bool = False) -> None:
         self.plan, self.calendar, self.alone = plan, Calendar(), alone
         self.messages, self.entered = list[Message](), 0
-        self.part = part_of(_case(plan), ends_asked=1, tells_all=1, entries=entries, live=live)
+        self.part = part_of(_case(plan), ends_on_request=1, tells_all=1, entries=entries, live=live)
         if plan.choice == "affinity":
             self.holder, terms = Referent(Holder(self.part.lent.state.pages)), self.part.lent.policies.terms
             terms.holder[ROUTINE], terms.holder[RUN] = entry_of(hold, self.holder)

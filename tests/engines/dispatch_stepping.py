@@ -97,7 +97,9 @@ def part_of(case: Case, record: DispatchRecord | None = None, **more: Any) -> As
     """A part of a case whose groups end after their durations, with room for the logs of a record."""
     logs = record and {"takes": record.takes.shape[0], "failures": record.failures.shape[0]}
     with mock.patch.object(prepare, "MOST_TRIES", slow.TRIES):
-        return Asked(new_dispatcher(case.setup(), case.seed, logs=logs, **{"ends_asked": 0, "tells_all": 0, **more}))
+        return Asked(
+            new_dispatcher(case.setup(), case.seed, logs=logs, **{"ends_on_request": 0, "tells_all": 0, **more})
+        )
 
 
 def advance(part: Asked, until: tuple[int, int]) -> None:

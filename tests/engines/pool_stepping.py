@@ -195,7 +195,7 @@ def record_of(state: Any) -> PoolRecord:
     waiting, now = own.play.waiting, own.play.state
     lines = int(min(waiting.counters[LINE], waiting.counters[ROWS]))
     waiting = waiting._replace(
-        asked=Columns(*(column[:lines] for column in waiting.asked)),
+        requests=Columns(*(column[:lines] for column in waiting.requests)),
         row_of=waiting.row_of[:lines],
         waited=waiting.waited[:lines],
     )

@@ -136,7 +136,7 @@ def test_what_a_policy_sees_of_what_was_entered_late_or_ahead(seed: int, halves:
     reach = random.choice([1, 4, 16, 128])
     policy = Eight(weights=(1,) * 8, half_life=reach) if halves else LeastRecentActivity(nx=reach)
     case = Case([Row()] * 60, modules=2, slots=99, workgroups=99, policies={"choice": policy})
-    part, slow, at = part_of(case, ends_asked=1, entries=4096), [Slow(reach), Slow(reach)], 0
+    part, slow, at = part_of(case, ends_on_request=1, entries=4096), [Slow(reach), Slow(reach)], 0
     for group in range(60):
         at += random.choice([1, 1, 2, 9, 40, 700])
         for _ in range(random.choice([0, 1, 3])):

@@ -116,7 +116,7 @@ def waiting(part: Asked) -> int:
 
 def three_in_a_row() -> Asked:
     """One module with room for one group at a time, and three that wait for it; the first has it."""
-    part = part_of(Case([Row(duration=50, waves=2, need={"shared": 16})] * 5), ends_asked=1)
+    part = part_of(Case([Row(duration=50, waves=2, need={"shared": 16})] * 5), ends_on_request=1)
     for group in range(4):
         ask(part, Request(2, group))
     advance(part, (4, 0))
@@ -232,7 +232,7 @@ def test_what_is_live_alone_does_not_grow_with_the_table() -> None:
     sizes = []
     for count in (200, 2000):
         case = Case([Row(duration=3, need={"shared": 4})] * count, modules=2)
-        part = part_of(case, ends_asked=1, tells_all=1, entries=4096, live=True)
+        part = part_of(case, ends_on_request=1, tells_all=1, entries=4096, live=True)
         arrays = [array for array in part.lent.state if hasattr(array, "nbytes")]
         sizes.append(sum(array.nbytes for array in arrays))
     assert sizes[0] == sizes[1]

@@ -56,7 +56,7 @@ def assert_the_same(case: Case) -> None:
     assert_same_record(part, record)
     assert_told(told, record, record.duration)
     ahead = bool(record.cycle.sum() % 2)
-    part = part_of(case, record, ends_asked=1)
+    part = part_of(case, record, ends_on_request=1)
     assert_told(decided(case, part, record.duration.tolist(), ahead), record, record.duration)
     assert_same_record(part, record)
 
@@ -124,7 +124,7 @@ def test_ends_that_are_later_than_the_durations() -> None:
         stays = [row.duration + chance.choice([0, 0, 1, 30, 2000]) for row in case.rows]
         longer = [row._replace(duration=n) for row, n in zip(case.rows, stays, strict=True)]
         record = dataclasses.replace(case, rows=longer).engine()
-        part = part_of(case, record, ends_asked=1)
+        part = part_of(case, record, ends_on_request=1)
         assert_told(decided(case, part, stays, ahead=bool(seed % 2)), record, record.duration)
         assert_same_record(part, record, "duration")
 
@@ -132,7 +132,7 @@ def test_ends_that_are_later_than_the_durations() -> None:
 def test_a_group_executes_no_more_than_it_has() -> None:
     """Who stays after its duration holds its resources and executes nothing; what modules executed is what came."""
     case = crowded(2, policies={"choice": EVERY["choice"][2]})
-    part = part_of(case, ends_asked=1)
+    part = part_of(case, ends_on_request=1)
     decided(case, part, [row.duration + 500 for row in case.rows], ahead=False)
     record, state, rates = record_of(part.part), part.lent.state, part.lent.columns.rates
     assert rates.any()
@@ -158,7 +158,7 @@ def test_vector_one_of_the_whole_node() -> None:
 
 def test_vector_two_of_the_whole_node() -> None:
     """Spec 6, V2, one walker: the walks end at 500, 900, 1,300 and 1,700, and so do the groups."""
-    part, walker, ends = part_of(four_groups(), ends_asked=1), 0, list[int]()
+    part, walker, ends = part_of(four_groups(), ends_on_request=1), 0, list[int]()
     for group in range(4):
         ask(part, Request(0, group))
     while next_event(part)[0] != NEVER:
@@ -195,7 +195,7 @@ def test_what_is_told_and_when() -> None:
 
 def test_a_group_ends_behind_the_round_of_its_cycle() -> None:
     """An event caused at the present cycle with an earlier rank is taken next; the round is not played again."""
-    part = part_of(Case([Row(duration=4, need={"shared": 16})] * 2), ends_asked=1)
+    part = part_of(Case([Row(duration=4, need={"shared": 16})] * 2), ends_on_request=1)
     ask(part, Request(0, 0))
     advance(part, (1, 0))
     ask(part, Request(9, 1))
@@ -240,7 +240,7 @@ def test_routines_that_a_compiled_calendar_calls_by_address() -> None:
         go(comes() + 1)
     assert go(NEVER) == 2 * record.cycle.size
     assert_same_record(part, record)
-    part = part_of(case, ends_asked=1)
+    part = part_of(case, ends_on_request=1)
     go, put, end = calls(part, "advance_to", "ask_group", "ask_end")
     put(0, case.rows[0].arrival)
     assert go(NEVER) == 1
@@ -248,7 +248,7 @@ def test_routines_that_a_compiled_calendar_calls_by_address() -> None:
 
 
 def test_what_may_not_be_asked() -> None:
-    part = part_of(Case([Row(duration=20)] * 6), ends_asked=1)
+    part = part_of(Case([Row(duration=20)] * 6), ends_on_request=1)
     ask(part, Request(7, 0))
     ask(part, Request(30, 1))
     advance(part, (8, 0))

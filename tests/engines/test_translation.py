@@ -8,7 +8,7 @@ import pytest
 from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import drawn
 from workbench.engines.kit.engine import Setup
-from workbench.engines.translation import Translation, TranslationOptions, page_room, trace
+from workbench.engines.translation import Translation, TranslationOptions, growth, trace
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import policies, read_policy
 
@@ -29,7 +29,7 @@ def same(one, other):
 @pytest.mark.parametrize("cells", [0, 1 << 21])
 def test_hash_tables_and_the_table_by_page_say_the_same(cells, monkeypatch):
     usual = simulate(drawn_rows(1), MACHINE)
-    monkeypatch.setattr(page_room, "DENSE_CELLS", cells)
+    monkeypatch.setattr(growth, "DENSE_CELLS", cells)
     assert same(usual, simulate(drawn_rows(1), MACHINE, cuts=(50, 300)))
 
 

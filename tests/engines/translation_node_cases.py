@@ -28,7 +28,7 @@ from workbench.engines.translation import TranslationOptions
 from workbench.engines.translation import part as routines
 from workbench.engines.translation.answers import SAYS
 from workbench.engines.translation.part import BY_TLB, NEEDS_ROOM
-from workbench.engines.translation.state import TOLD, Told
+from workbench.engines.translation.state import REPLY, Reply
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation import (
     LRU,
@@ -252,12 +252,12 @@ class PartRun:
 
     def _take_answers(self, count: int, now: int) -> None:
         for place in range(count):
-            told = Told(*(self.call("answer_of", place, at) for at in range(len(TOLD))))
+            told = Reply(*(self.call("answer_of", place, at) for at in range(len(REPLY))))
             assert told.cycle == now
             self._take(told)
         self.call("forget_answers")
 
-    def _take(self, told: Told) -> None:
+    def _take(self, told: Reply) -> None:
         if told.kind == SAYS.issued:
             self.issued[told.ticket] = told.cycle
         if told.kind == SAYS.walk_read:
@@ -274,7 +274,7 @@ class PartRun:
         if len(peers) < self.load.machine["remote_tries"]:
             self.rows[-1] = (*row, (*peers, peer))
 
-    def _walk_is_read(self, told: Told) -> None:
+    def _walk_is_read(self, told: Reply) -> None:
         under_way = self.load.transfer[(told.tag & (1 << 44) - 1)]
         if under_way is None:
             assert self.call("end_walk", told.what, told.cycle) == told.what
@@ -283,7 +283,7 @@ class PartRun:
             self._at(cycle, RANK.transfers, (), "end_walk", told.what, cycle)
 
 
-def parts_of(told: Told, issued: int) -> dict[str, int]:
+def parts_of(told: Reply, issued: int) -> dict[str, int]:
     """Return where the cycles of an access went (N54)."""
 
     def within(begin: int, end: int) -> int:
@@ -293,7 +293,7 @@ def parts_of(told: Told, issued: int) -> dict[str, int]:
     return {"walkers": walkers, "link": link, "translation": told.cycle - issued - walkers - link}
 
 
-def _told(told: Told) -> tuple[Any, ...]:
+def _told(told: Reply) -> tuple[Any, ...]:
     """Return what the part tells as a row of the twin's log."""
     kind, page, what = SAYS._fields[told.kind], (told.core, told.tag), told.what
     if kind == "answered":

@@ -16,7 +16,7 @@ from workbench.engines.translation import part
 from workbench.engines.translation.answers import SAYS
 from workbench.engines.translation.lookup import FOR_CORE, TO_UNMAP
 from workbench.engines.translation.part import BY_TLB, MOST_TICKETS, NEEDS_ROOM, enter_queue, next_moment, take_next
-from workbench.engines.translation.state import COUNT, Run, Told
+from workbench.engines.translation.state import COUNT, Reply, Run
 from workbench.engines.translation.statistics import sample
 from workbench.engines.translation.trace import no_rows
 from workbench.records.translation import SERVED_BY, TranslationRecord
@@ -128,20 +128,20 @@ class Asked(Stepped):
                 request.page,
                 tag,
                 request.unmaps,
-                self.lent.state.counters[COUNT.asked] % MOST_TICKETS,
+                self.lent.state.counters[COUNT.tickets] % MOST_TICKETS,
             ]
         return [*request[1:]]
 
 
 def finished(state: Asked) -> list[Begin | Answer | WalkRead]:
     """What came about since the last call, in its order."""
-    size, count = len(Told._fields), state.lent.state.counters[COUNT.answered]
+    size, count = len(Reply._fields), state.lent.state.counters[COUNT.answered]
     rows = state.lent.state.answers[: size * count].reshape(-1, size).tolist()
     state.called("forget_answers")
-    return [_read(Told(*row)) for row in rows]
+    return [_read(Reply(*row)) for row in rows]
 
 
-def _read(row: Told) -> Begin | Answer | WalkRead:
+def _read(row: Reply) -> Begin | Answer | WalkRead:
     if row.kind == SAYS.issued:
         return Begin(row.ticket, row.cycle, ("hit", "joined", "took_register")[row.what])
     if row.kind == SAYS.walk_read:

@@ -31,7 +31,7 @@ NAMES = {
 }
 """What no function, class, module or import is called."""
 DIGESTED = (
-    *("policies/", "structures/", "identity/", "levers/", "workloads/", "machine/", "parts/"),
+    *("structures/", "levers/", "machine/", "parts/"),
     *("streams.py", "units.py", "errors.py", "strict_yaml.py", "files.py"),
 )
 """Rooms that the ids of runs are digests of: the names of parameters are part of it, those of variables are not."""

@@ -51,8 +51,8 @@ def test_what_is_named_as_the_most_fits_and_one_more_does_not(machine, groups):
             assert fits(machine, requested, {}) == expected or requested == 0
         else:
             assert fits(machine, waves, {misfit.label: requested}) == expected
-    assert misfit.asked > misfit.most
-    assert misfit.asked == (waves if misfit.label == "waves" else demand[misfit.label])
+    assert misfit.requested > misfit.most
+    assert misfit.requested == (waves if misfit.label == "waves" else demand[misfit.label])
 
 
 @pytest.mark.parametrize(

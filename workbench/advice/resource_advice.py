@@ -219,7 +219,7 @@ class _Runs:
         self._setup: Any = make_plan(read_sweep(config)).points[0].setup
         self._engine: Any = mechanism("pool").engine
         self._before = int(self._setup.workload.facts(self._setup.machine)["allocations_from_before"])
-        self.from_profile = memory_events(self._setup.workload.found(), -1).address is None
+        self.from_profile = memory_events(self._setup.workload.trace_file(), -1).address is None
         self._known: dict[Cache, PoolRecord] = {}
 
     def of(self, cache: Cache) -> PoolRecord:
@@ -231,7 +231,7 @@ class _Runs:
 
     def requests(self) -> list[CardRequests]:
         """Return the requests of each card, with their streams."""
-        return requests_by_card(self._setup.workload.found())
+        return requests_by_card(self._setup.workload.trace_file())
 
     def live_peak(self) -> list[int]:
         """Return the most bytes that were live on each card that was asked."""

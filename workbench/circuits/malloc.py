@@ -61,11 +61,11 @@ def build(policy: Any, lanes: int) -> Circuit:
     return net
 
 
-def _adjusted(net: Circuit, policy: Any, asked_for: Any, bits: int) -> np.ndarray:
+def _adjusted(net: Circuit, policy: Any, size: Any, bits: int) -> np.ndarray:
     """Return a request raised to the least and rounded up to the alignment, both known when the circuit is built."""
     least, align = map(int, policy.parameters()[:2])
     floor = constant(least, bits)
-    raised = net.select(exceeds(net, floor, asked_for), floor, np.append(asked_for, np.int32(ZERO)))
+    raised = net.select(exceeds(net, floor, size), floor, np.append(size, np.int32(ZERO)))
     low = align.bit_length() - 1
     moved = added(net, raised, constant(align - 1, bits), bits)
     return np.concatenate([np.full(low, ZERO, np.int32), moved[low:]])

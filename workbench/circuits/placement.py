@@ -22,17 +22,7 @@ from workbench.circuits.netlist import (
     subtracted,
     widened,
 )
-from workbench.circuits.range_search import (
-    Memory,
-    Position,
-    begun,
-    chained,
-    finish,
-    highest,
-    lengths,
-    lowest,
-    starts,
-)
+from workbench.circuits.range_search import Memory, Position, begun, chained, finish, highest, lengths, lowest, starts
 from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
 from workbench.gates import ONE, ZERO

@@ -34,9 +34,9 @@ def build(policy: Any, size: Sequence[int]) -> Circuit:
     cards, *widths = _size(size)
     terms = _terms(policy)
     net = circuit_after(policy, CARDS=cards, FREE_BITS=widths[0], GBPS_BITS=widths[1])
-    asked_size = net.input("size", widths[0])
+    requested = net.input("size", widths[0])
     free, gbps = ([net.input(f"{name}_{k}", bits) for k in range(cards)] for name, bits in _columns(widths))
-    holds = [at_least(net, one, asked_size) if policy.filters() else np.array([ONE], np.int32) for one in free]
+    holds = [at_least(net, one, requested) if policy.filters() else np.array([ONE], np.int32) for one in free]
     net.signal("holds", np.concatenate(holds))
     columns = [({"free": free, "gbps": gbps}[name], weight) for name, weight in terms]
     sums = _sums(net, columns, holds, policy.normalises() and len(columns) > 1)

@@ -74,19 +74,19 @@ def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
     if way == "inductive":
         verdict, result = _inductive(using, first, second, seconds)
     else:
-        verdict, result = _asked(using, _unrolled(using, first, second), seconds)
+        verdict, result = _solve(using, _unrolled(using, first, second), seconds)
     if verdict == "different" and way == "unrolled":
         way = "from reset"
-        verdict, result = _asked(using, _unrolled(using, first, second, from_reset=True), seconds)
+        verdict, result = _solve(using, _unrolled(using, first, second, from_reset=True), seconds)
     return Proof(verdict, way, round(time.monotonic() - began, 2), result)
 
 
 def _inductive(using: Solver, first: Circuit, second: Circuit, seconds: float) -> tuple[Any, dict[str, int]]:
     """Try induction, then look for a difference near the reset; contents that never occur prove nothing."""
-    verdict, _ = _asked(using, _induction(using, first, second), seconds)
+    verdict, _ = _solve(using, _induction(using, first, second), seconds)
     if verdict != "different":
         return verdict, {}
-    verdict, result = _asked(using, _from_reset(using, first, second), seconds)
+    verdict, result = _solve(using, _from_reset(using, first, second), seconds)
     return ("different", result) if verdict == "different" else ("undecided", {})
 
 
@@ -173,7 +173,7 @@ def _differing(using: Solver, first: Bits, second: Bits) -> list[Any]:
     return [using.manager.mk_term(using.module.Kind.XOR, list(pair)) for pair in pairs]
 
 
-def _asked(using: Solver, miter: _Miter, seconds: float) -> tuple[Any, dict[str, int]]:
+def _solve(using: Solver, miter: _Miter, seconds: float) -> tuple[Any, dict[str, int]]:
     module = using.module
     options = module.Options()
     options.set(module.Option.PRODUCE_MODELS, True)

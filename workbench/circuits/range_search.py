@@ -6,14 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.circuits.netlist import (
-    Circuit,
-    added,
-    binary,
-    circuit_after,
-    first_one,
-    one_hot,
-)
+from workbench.circuits.netlist import Circuit, added, binary, circuit_after, first_one, one_hot
 from workbench.circuits.registry import within
 from workbench.gates import ZERO
 from workbench.policies.placement.question import Placement

@@ -214,7 +214,7 @@ def read_counts(folder: Path, by: str) -> Counts:
     return Counts(
         sum(cells.values()) - flip_flops,
         cells.get(INVERTER, 0),
-        int(_found(r"length=(\d+)", folder / "levels.txt")[0]),
+        int(_figures(r"length=(\d+)", folder / "levels.txt")[0]),
         flip_flops,
         area,
         delay,
@@ -228,11 +228,11 @@ def _cells(file: Path) -> dict[str, int]:
 
 
 def _mapped(folder: Path) -> tuple[float, float]:
-    area, delay = _found(r"Area =\s*([\d.]+).*?Delay =\s*([\d.]+)", folder / "timing.txt")
+    area, delay = _figures(r"Area =\s*([\d.]+).*?Delay =\s*([\d.]+)", folder / "timing.txt")
     return round(float(area), 2), round(float(delay), 2)
 
 
-def _found(pattern: str, file: Path) -> tuple[str, ...]:
+def _figures(pattern: str, file: Path) -> tuple[str, ...]:
     lines = re.findall(pattern, file.read_text("utf-8"))
     if not lines:
         raise WorkbenchError(f"the synthesiser's {file.name} holds no figures; another version of Yosys may be needed.")

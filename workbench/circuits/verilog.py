@@ -65,7 +65,7 @@ class _Writer:
         yield from _indented(registers, bool(registers))
         yield from self._body()
         yield from self._clocked()
-        yield from _indented([f"assign {name} = {self._said(wires)};" for name, wires in circuit.outputs.items()])
+        yield from _indented([f"assign {name} = {self._expression(wires)};" for name, wires in circuit.outputs.items()])
         yield "endmodule"
 
     def _header(self) -> Iterator[str]:
@@ -103,10 +103,10 @@ class _Writer:
         return f"wire {self._range(row.out.size)}{name} = {text};"
 
     def _gates(self, row: Row) -> str:
-        first = self._said(row.first)
+        first = self._expression(row.first)
         if row.kind == NOT:
             return f"~{first}"
-        joined = f"{first} {SIGNS[row.kind]} {self._said(row.second)}"
+        joined = f"{first} {SIGNS[row.kind]} {self._expression(row.second)}"
         return f"~({joined})" if row.kind == NAND else joined
 
     def _aliases(self, newest: int = -1) -> list[str]:
@@ -119,7 +119,7 @@ class _Writer:
         return (newest < 0 or newest in real) and bool((self.vector[real] >= 0).all())
 
     def _alias(self, name: str, wires: np.ndarray) -> str:
-        line = f"wire {self._range(wires.size)}{name} = {self._said(wires)};"
+        line = f"wire {self._range(wires.size)}{name} = {self._expression(wires)};"
         self._put(name, wires)
         return line
 
@@ -128,7 +128,7 @@ class _Writer:
         if not registers:
             return
         cleared = [f"{name} <= {one.wires.size}'d{one.reset};" for name, one in registers.items()]
-        moved = [f"{name} <= {self._said(one.following)};" for name, one in registers.items()]
+        moved = [f"{name} <= {self._expression(one.following)};" for name, one in registers.items()]
         yield "    always @(posedge clk)"
         yield "        if (rst) begin"
         yield from _indented(cleared, depth=3)
@@ -147,7 +147,7 @@ class _Writer:
         named = [name for name, value in self.circuit.parameters.items() if value == bits > 1]
         return f"[{named[0]}-1:0] " if named else _range(bits)
 
-    def _said(self, wires: np.ndarray) -> str:
+    def _expression(self, wires: np.ndarray) -> str:
         """Return a vector as slices of what is named, joined in braces."""
         pieces = [self._piece(wires[first:end]) for first, end in self._runs(wires)]
         return pieces[0] if len(pieces) == 1 else "{" + ", ".join(pieces[::-1]) + "}"

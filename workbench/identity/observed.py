@@ -293,14 +293,14 @@ class _Observer:
         else:
             self._acts[f"reads more than {MOST:,} files"] = None
 
-    def asked_for(self, path: Any, frame: FrameType) -> None:
+    def status_read(self, path: Any, frame: FrameType) -> None:
         """Note that somebody asks what a file is."""
         if not isinstance(path, int) and _is_the_users(frame):
             place = os.path.abspath(os.fsdecode(path))
             if place not in self._files:
                 self.file(place, _what_is)
 
-    def asked_for_name(self, _: Any, frame: FrameType) -> None:
+    def hostname_read(self, _: Any, frame: FrameType) -> None:
         """Note that somebody asks for the machine's name, and not `platform` for more than that."""
         if _room(frame) != "platform" and _is_the_users(frame):
             self._acts[_ACTS["socket.gethostname"]] = None
@@ -393,9 +393,9 @@ def observe() -> None:
         if os.supports_bytes_environ:
             os.environb.__class__ = _Environ
         for name in ("stat", "lstat", "access", "readlink"):
-            _wrap(os, name, _observer.asked_for)
+            _wrap(os, name, _observer.status_read)
         for module, name in ((os, "uname"), (platform, "node")):
-            _wrap(module, name, _observer.asked_for_name)
+            _wrap(module, name, _observer.hostname_read)
         start = threading.Thread.start
 
         def starting(self: threading.Thread) -> None:

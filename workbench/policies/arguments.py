@@ -127,12 +127,12 @@ def check_weights(
         padded = [*weights, *[1.0] * len(things)][: len(things)]
         nearest = padded if any(padded) else [1.0] * len(things)
         expected = f"must be {len(things)} weights, one for each {noun} ({', '.join(things)})"
-        raise wrong_value(where, path, expected, list(weights), _shown(nearest))
+        raise wrong_value(where, path, expected, list(weights), _as_text(nearest))
     if not any(weights):
-        raise wrong_value(where, path, "must not all be 0", list(weights), _shown([1.0] * len(things)))
+        raise wrong_value(where, path, "must not all be 0", list(weights), _as_text([1.0] * len(things)))
 
 
-def _shown(weights: Sequence[float]) -> str:
+def _as_text(weights: Sequence[float]) -> str:
     return f"[{', '.join(f'{weight:g}' for weight in weights)}]"
 
 

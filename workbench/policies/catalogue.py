@@ -36,8 +36,8 @@ def policy_rows(question: str | None = None) -> list[dict[str, Any]]:
     load_all()
     if question is not None and question not in questions():
         raise unknown_name("", "question", question, questions())
-    asked = [question] if question is not None else questions()
-    return [_row(q, policy) for q in asked for policy in policies(q).values()]
+    chosen = [question] if question is not None else questions()
+    return [_row(q, policy) for q in chosen for policy in policies(q).values()]
 
 
 def sees(asks: Any) -> list[str]:

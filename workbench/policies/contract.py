@@ -28,7 +28,7 @@ from workbench.errors import InputError, PolicyError
 from workbench.levers import Lever
 from workbench.policies.fresh_process import in_a_fresh_interpreted_process
 from workbench.policies.policy import Policy, base_of, read_policy
-from workbench.policies.scenes import Asked, Say, Scenes, Speaker, compiled, copied, digest, plain, walk
+from workbench.policies.scenes import Request, Say, Scenes, Speaker, compiled, copied, digest, plain, walk
 from workbench.streams import Streams
 
 SEED = 1
@@ -119,7 +119,7 @@ class Contract(ValueContract):
         """Yield what is asked about: views whose `levers` and `memory` are None, each sent its answer."""
         raise NotImplementedError
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return what is wrong with an answer, as a sentence without the policy's name goes on; empty if nothing."""
         raise NotImplementedError
 
@@ -136,12 +136,12 @@ class Contract(ValueContract):
         return np.array(policy.parameters())
 
     def test_answers_are_allowed(self) -> None:
-        for requested in self.asked():
+        for requested in self.requests():
             assert requested.answer != RAISED, f"{requested.policy.short()} {requested.problem}"
             assert not (fault := self.judge(requested)), f"{requested.policy.short()} {fault}"
 
     def test_compiled_and_plain_answers_agree(self) -> None:
-        for one, other in zip(self.asked(), self.asked(plain), strict=True):
+        for one, other in zip(self.requests(), self.requests(plain), strict=True):
             assert one.outcome == other.outcome, _disagreement(one, other)
 
     def test_stays_within_its_arrays(self) -> None:
@@ -149,7 +149,7 @@ class Contract(ValueContract):
 
     def test_leaves_its_inputs_alone(self) -> None:
         say = lru_cache(plain)
-        for requested in self.asked(plain):
+        for requested in self.requests(plain):
             again = copied(requested.see)
             answer = say(requested.policy)(requested.name, again)
             assert answer == requested.answer, f"answers differ on the same scene: {requested.see}"
@@ -169,14 +169,14 @@ class Contract(ValueContract):
             assert (first.tolist() != other.tolist()) == policy.draws, f"draws is {policy.draws}"
 
     def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
-        assert told_by_a_fresh_interpreted_process(self._of_question(), _FRESH) == self.digest(compiled)
+        assert output_of_a_fresh_process(self._of_question(), _FRESH) == self.digest(compiled)
 
     def digest(self, way: Way) -> str:
         """Return a digest of what the policy answers in some small scenes."""
         return digest(self.walks(way, sizes=self.sizes_tried or self.sizes, steps=min(self.steps, 60)))
 
-    def asked(self, way: Way = compiled) -> list[Asked]:
-        """Return what became of every scene; the last two walks are remembered, for tests look at one several times."""
+    def requests(self, way: Way = compiled) -> list[Request]:
+        """Return the request of every scene; the last two walks are remembered, for tests look at one several times."""
         key = type(self), way
         if key not in _latest:
             while len(_latest) > 1:
@@ -184,7 +184,7 @@ class Contract(ValueContract):
             _latest[key] = list(self.walks(way))
         return _latest[key]
 
-    def walks(self, way: Way, sizes: Sequence[int] = (), steps: int = 0) -> Iterator[Asked]:
+    def walks(self, way: Way, sizes: Sequence[int] = (), steps: int = 0) -> Iterator[Request]:
         """Ask every policy that answers about the scenes of every size."""
         for policy in self.speakers():
             say = way(policy)
@@ -203,7 +203,7 @@ class Contract(ValueContract):
             if one.outcome != other.outcome:
                 raise PolicyError(_disagreement(one, other))
 
-    def _refuse(self, request: Asked) -> None:
+    def _refuse(self, request: Request) -> None:
         if fault := request.problem or self.judge(request):
             raise PolicyError(f"{request.policy.short()} {fault}.")
 
@@ -216,10 +216,10 @@ class Contract(ValueContract):
 
 
 Way = Callable[[Any], Say]
-_latest: dict[Any, list[Asked]] = {}
+_latest: dict[Any, list[Request]] = {}
 
 
-def _disagreement(one: Asked, other: Asked) -> str:
+def _disagreement(one: Request, other: Request) -> str:
     what = f"answered {one.answer} compiled and {other.answer} in plain Python"
     if one.answer == other.answer:
         what = "wrote or remembered otherwise compiled than in plain Python"
@@ -271,10 +271,10 @@ def check(policy: Policy) -> None:
     contract_of(policy).check()
 
 
-def told_by_a_fresh_interpreted_process(given: object, program: str) -> str:
+def output_of_a_fresh_process(given: object, program: str) -> str:
     """Return what a program prints that reads something pickled from its standard input, in plain Python."""
     import cloudpickle
 
     reply = in_a_fresh_interpreted_process(program, cloudpickle.dumps(given))
     assert not reply.problem, reply.problem
-    return reply.said.strip()
+    return reply.text.strip()

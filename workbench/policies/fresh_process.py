@@ -26,27 +26,27 @@ from workbench.process import ENVIRONMENT
 _SERVE = "from workbench.policies.fresh_process import serve; serve()"
 
 
-class Told(NamedTuple):
+class Output(NamedTuple):
     """How a program ended."""
 
-    said: str
+    text: str
     """What it printed."""
     problem: str
     """The traceback; empty if it came to its end."""
 
 
-def in_a_fresh_interpreted_process(program: str, given: bytes) -> Told:
+def in_a_fresh_interpreted_process(program: str, given: bytes) -> Output:
     """Run a program in plain Python that reads what is given from its standard input.
 
     >>> in_a_fresh_interpreted_process("import sys; print(len(sys.stdin.buffer.read()))", b"four")
-    Told(said='4\\n', problem='')
+    Output(text='4\\n', problem='')
     >>> in_a_fresh_interpreted_process("1 / 0", b"").problem.splitlines()[-1]
     'ZeroDivisionError: division by zero'
     """
     nursery = _nursery(os.getcwd(), tuple(sys.path))
     pickle.dump((program, given), nursery.stdin)
     nursery.stdin.flush()
-    reply: Told = pickle.load(nursery.stdout)
+    reply: Output = pickle.load(nursery.stdout)
     return reply
 
 
@@ -156,15 +156,15 @@ def _forked(program: str, given: bytes) -> bytes:
     with open(reads, "rb") as answer:
         reply = answer.read()
     os.waitpid(child, 0)
-    return reply or pickle.dumps(Told("", "the process died."))
+    return reply or pickle.dumps(Output("", "the process died."))
 
 
-def _run(program: str, given: bytes) -> Told:
+def _run(program: str, given: bytes) -> Output:
     printed = io.StringIO()
     sys.stdin = io.TextIOWrapper(io.BytesIO(given))
     try:
         with contextlib.redirect_stdout(printed):
             exec(program, {"__name__": "__main__"})
     except BaseException:
-        return Told(printed.getvalue(), traceback.format_exc())
-    return Told(printed.getvalue(), "")
+        return Output(printed.getvalue(), traceback.format_exc())
+    return Output(printed.getvalue(), "")

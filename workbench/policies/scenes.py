@@ -40,8 +40,8 @@ Say = Callable[[str, Any], int]
 """Takes `answer` or a notice's name, and a view; returns the answer, `RAISED` where there was an exception."""
 
 
-class Asked(NamedTuple):
-    """One scene and what became of it."""
+class Request(NamedTuple):
+    """A request to a policy, and its answer."""
 
     policy: Policy
     name: str
@@ -139,7 +139,7 @@ class Speaker:
         return type(see)(*own, *(mine if value is None else value for value, mine in zip(given, kept, strict=True)))
 
 
-def walk(speaker: Speaker, scenes: Scenes) -> Iterator[Asked]:
+def walk(speaker: Speaker, scenes: Scenes) -> Iterator[Request]:
     """Ask about one scene after the other."""
     forget_failed_call()
     answer: int | None = None
@@ -153,7 +153,7 @@ def walk(speaker: Speaker, scenes: Scenes) -> Iterator[Asked]:
         before = copied(see)
         answer = speaker.ask(see) if name == ANSWER else speaker.tell(name, see)
         problem = why_it_failed(speaker.policy) if answer == RAISED else ""
-        yield Asked(speaker.policy, name, before, answer, copied(see), problem)
+        yield Request(speaker.policy, name, before, answer, copied(see), problem)
 
 
 def copied(see: Any) -> Any:
@@ -161,7 +161,7 @@ def copied(see: Any) -> Any:
     return see._make(value.copy() if isinstance(value, np.ndarray) else value for value in see)
 
 
-def digest(walked: Iterator[Asked]) -> str:
+def digest(walked: Iterator[Request]) -> str:
     """Return a digest of all outcomes: the same in every process, compiled or not."""
     hashed = hashlib.blake2b(digest_size=8)
     for each in walked:
@@ -191,7 +191,7 @@ def why_it_failed(policy: Policy) -> str:
     problem = _again(policy, call.question, call.see) or call.problem
     if problem is None:
         return f"raised an exception for {call.see}, and does not in plain Python"
-    return f"raised {_said(problem)} for {call.see}"
+    return f"raised {_message(problem)} for {call.see}"
 
 
 def _again(policy: Policy, question: str, see: Any) -> Exception | None:
@@ -206,7 +206,7 @@ def _again(policy: Policy, question: str, see: Any) -> Exception | None:
     return None
 
 
-def _said(problem: BaseException) -> str:
+def _message(problem: BaseException) -> str:
     """Return an exception by name, with its text, its file and its line."""
     text = f"{type(problem).__name__} ({problem})" if str(problem) else type(problem).__name__
     places = [one for one in traceback.extract_tb(problem.__traceback__) if not _is_ours(one.filename)]

@@ -190,7 +190,7 @@ class MemoryRows:
             if place not in self._live and place not in known:
                 self._before.append(block)
 
-    def table(self, calls_told: bool = False) -> AllocationTable:
+    def table(self, with_calls: bool = False) -> AllocationTable:
         """Return the columns, all cards in one order of time; bytes live after each row count what was live before.
 
         Parameters
@@ -208,7 +208,7 @@ class MemoryRows:
             allocated_after=live_after(held["bytes"], held["device"], before),
             reserved_after=None if (reserved == UNKNOWN).any() or not len(reserved) else reserved,
             before=before,
-            calls=DriverCalls(**_by_time(self._calls)) if calls_told else None,
+            calls=DriverCalls(**_by_time(self._calls)) if with_calls else None,
             refusals=Refusals(**_by_time(self._refused)),
             stream=None if (stream == UNKNOWN).any() or not len(stream) else stream,
         )
@@ -221,9 +221,9 @@ def _append(columns: Mapping[str, array[int]], *row: int) -> None:
 
 def _by_time(columns: Mapping[str, array[int]]) -> dict[str, np.ndarray]:
     """Return the columns as int64[rows]; rows of equal time stay in their order."""
-    found = {name: np.array(column, np.int64) for name, column in columns.items()}
-    order = np.argsort(found["time_ns"], kind="stable")
-    return {name: column[order] for name, column in found.items()}
+    arrays = {name: np.array(column, np.int64) for name, column in columns.items()}
+    order = np.argsort(arrays["time_ns"], kind="stable")
+    return {name: column[order] for name, column in arrays.items()}
 
 
 def live_after(changes: np.ndarray, device: np.ndarray, before: LiveBefore) -> np.ndarray:

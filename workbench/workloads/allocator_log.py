@@ -78,7 +78,7 @@ class Blocks(NamedTuple):
     """int64[blocks], the row of its segment."""
     address: np.ndarray
     size: np.ndarray
-    asked: np.ndarray
+    requested: np.ndarray
     """int64[blocks], bytes that were asked for."""
     state: np.ndarray
     """int8[blocks], `INACTIVE`, `ACTIVE` or `AWAITING`."""

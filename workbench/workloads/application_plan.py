@@ -134,9 +134,9 @@ class StreamPlan:
             drawn = self._plan.cycles(cycles, groups, *path)
             executed = self._plan.instructions(instructions, waves, drawn, *path)
             each.append(Phase(drawn, tuple(touches), tuple(mallocs), executed))
-        asked = self._plan.demand(demand or {}, self.number, self._kernels)
+        blocks = self._plan.demand(demand or {}, self.number, self._kernels)
         self._kernels += 1
-        self.steps.append(Launch(Kernel(groups, tuple(each), waves, asked, **more)))
+        self.steps.append(Launch(Kernel(groups, tuple(each), waves, blocks, **more)))
 
     def wait_for(self, other: StreamPlan) -> None:
         """Wait until another stream has done all that it has been given so far."""

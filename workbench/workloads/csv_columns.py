@@ -154,8 +154,8 @@ def _order(content: bytes, columns: Mapping[str, Lever], where: str, also: str) 
         missing = [name for name in columns if name not in names]
         others = [name for name in dict.fromkeys(names) if name not in columns]
         twice = [name for name in columns if names.count(name) > 1]
-        found = {"Missing": missing, "Unknown": others, "Twice": twice}
-        faults = " ".join(f"{what}: {', '.join(which)[:80]}." for what, which in found.items() if which)
+        problems = {"Missing": missing, "Unknown": others, "Twice": twice}
+        faults = " ".join(f"{what}: {', '.join(which)[:80]}." for what, which in problems.items() if which)
         raise InputError(
             f"{where}: the first line must name the columns {','.join(columns)}, in any order{also}. {faults}"
         )

@@ -126,7 +126,7 @@ def regimes(wants: str = "workgroups") -> Mapping[str, Regime]:
     """
     if wants not in _FILES:
         return {}
-    return {name: _made_regime(name, said, wants) for name, said in read_mapping(_FILES[wants]).items()}
+    return {name: _made_regime(name, entry, wants) for name, entry in read_mapping(_FILES[wants]).items()}
 
 
 def read_regime(name: object, path: str = "", where: str = "", wants: str = "workgroups") -> Regime:
@@ -145,7 +145,7 @@ def read_regime(name: object, path: str = "", where: str = "", wants: str = "wor
     return known[other.name]
 
 
-def _made_regime(name: str, said: Mapping[str, Any], wants: str) -> Regime:
-    levers = dict(said["workload"])
+def _made_regime(name: str, entry: Mapping[str, Any], wants: str) -> Regime:
+    levers = dict(entry["workload"])
     workload = read_generator(levers.pop("synthetic"), levers, name, _FILES[wants].name, wants)
-    return Regime(name, str(said["says"]), str(said["source"]), said["machine"], workload)
+    return Regime(name, str(entry["says"]), str(entry["source"]), entry["machine"], workload)

@@ -87,7 +87,7 @@ class GroupFile(CsvFile):
         misfit = first_misfit(machine, groups.waves, groups.demand)
         if misfit is not None:
             place = f"{self.file}: {row_place(misfit.row)}: {column_of(misfit.label)}"
-            raise InputError(at(where, f"{place} {misfit.expected}. Got {misfit.asked}."))
+            raise InputError(at(where, f"{place} {misfit.expected}. Got {misfit.requested}."))
 
     def groups(self, machine: Any, streams: Streams) -> Groups:
         self.check_machine(machine)
@@ -167,7 +167,7 @@ class Misfit(NamedTuple):
     row: int
     label: str
     """Of the resource that is too small."""
-    asked: int
+    requested: int
     """Blocks a wave or a group; waves of the group where they are too many."""
     most: int
     """The most that could be asked for."""
@@ -207,7 +207,7 @@ def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarra
     >>> from workbench.machine import Machine
     >>> waves, blocks = np.array([4, 16, 16]), np.array([17, 16, 17])
     >>> first_misfit(Machine(), waves, {"vgpr": blocks})  # doctest: +NORMALIZE_WHITESPACE
-    Misfit(row=2, label='vgpr', asked=17, most=16, reason='as 4 of its 16 waves share a unit of 64 blocks')
+    Misfit(row=2, label='vgpr', requested=17, most=16, reason='as 4 of its 16 waves share a unit of 64 blocks')
     >>> first_misfit(Machine(), waves[:2], {"vgpr": blocks[:2]}) is None
     True
     """
@@ -231,12 +231,12 @@ def _demand_of(label: str, demand: Mapping[str, np.ndarray]) -> np.ndarray | int
     return 1 if label in ALWAYS_ONE else demand.get(label)
 
 
-def _misfit(machine: Any, resource: Any, row: int, waves: int, asked: np.ndarray) -> Misfit:
+def _misfit(machine: Any, resource: Any, row: int, waves: int, requested: np.ndarray) -> Misfit:
     together = -(-waves // machine.simds_a_unit)
     if resource.label == "waves":
         most = resource.blocks * machine.simds_a_unit
         return Misfit(row, "waves", waves, most, "all that a module has slots for")
     if resource.level == "module":
-        return Misfit(row, resource.label, int(asked[row]), resource.blocks, "all that a module has")
+        return Misfit(row, resource.label, int(requested[row]), resource.blocks, "all that a module has")
     reason = f"as {together} of its {waves} waves share a unit of {resource.blocks} blocks"
-    return Misfit(row, resource.label, int(asked[row]), resource.blocks // together, reason)
+    return Misfit(row, resource.label, int(requested[row]), resource.blocks // together, reason)

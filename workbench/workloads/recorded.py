@@ -70,7 +70,7 @@ class OfTrace(Workload):
         own[self.name]["trace"] = {"sha256": digests[0], "importer": current(reader_of(path, digests[0])).digest}
         return own
 
-    def found(self) -> TraceFile:
+    def trace_file(self) -> TraceFile:
         """Return the trace and what reads it now; errors as of `located`."""
         path, digests = self.located()
         return TraceFile(path, digests[0], current(reader_of(path, digests[0])).digest)
@@ -136,7 +136,7 @@ class RecordedKernels(Recorded):
         description="longer kernels are left out, such as collectives that wait for their peers; 0 = none are",
     )
 
-    def kernels_as_told(self, trace: Trace) -> Trace:
+    def kernels_by_levers(self, trace: Trace) -> Trace:
         """Return the trace with its kernels read as `shared_bytes` and `grids` say.
 
         Raises
@@ -156,7 +156,7 @@ class RecordedKernels(Recorded):
             table = table._replace(workgroups=_first_known(table.workgroups, reading), either_workgroups=None)
         return trace._replace(kernels=table)
 
-    def told_facts(self, trace: Trace) -> dict[str, int]:
+    def facts_of_levers(self, trace: Trace) -> dict[str, int]:
         """Return how many kernels took what a lever told: their dynamic shared memory alone, a grid's unit."""
         table, result = trace.kernels, {}
         if self.shared_bytes == "launch_argument" and table.launch_shared_bytes is not None:

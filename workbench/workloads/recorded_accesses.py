@@ -96,10 +96,10 @@ class TraceAccesses(OfTrace):
         last, most = self._placing(machine).pages(span.highest, self.copies - 1), machine.pages
         if last >= most:
             raise InputError(
-                at(where, f"{self._said(path)} {most}, all that the machine's addresses reach. Got page {last}.")
+                at(where, f"{self._expectation(path)} {most}, all that the machine's addresses reach. Got page {last}.")
             )
 
-    def _said(self, path: str) -> str:
+    def _expectation(self, path: str) -> str:
         """Return what must change so that all pages are within reach."""
         for lever_name in ("footprint", "copies"):
             if getattr(self, lever_name) > 1:
@@ -130,7 +130,7 @@ class TraceAccesses(OfTrace):
         return {**result, "footprint": self.footprint, "copies": self.copies}
 
     def _span(self) -> Span:
-        return _span(self.found(), self.located()[1])
+        return _span(self.trace_file(), self.located()[1])
 
     def _placing(self, machine: Any) -> _Placing:
         return _Placing(self, machine.cores, machine.page_bytes, self._span())

@@ -124,7 +124,7 @@ class TracePool(Recorded):
 
     def _requests(self, where: str = "") -> PoolRequests:
         try:
-            requests = requests_of_rank(self.found(), self.device, self.before != "leave_out", self.count)
+            requests = requests_of_rank(self.trace_file(), self.device, self.before != "leave_out", self.count)
             if self.before == "with_cache":
                 requests = with_cache(requests, self._rows())
             return with_refused(requests, self._rows()) if self.refused == "ask" else requests
@@ -132,14 +132,14 @@ class TracePool(Recorded):
             raise InputError(at(where, str(wrong))) from None
 
     def _rows(self) -> AllocationTable:
-        return memory_events(self.found(), self.device)
+        return memory_events(self.trace_file(), self.device)
 
 
-def _on_ranks(asked: PoolRequests, ranks: int, shift_ns: int, gpus: np.ndarray) -> PoolRequests:
+def _on_ranks(requests: PoolRequests, ranks: int, shift_ns: int, gpus: np.ndarray) -> PoolRequests:
     """Return the same requests on several GPUs, merged by time; at one time the lower rank comes first."""
-    cards, regions = int(asked.card.max(initial=0)) + 1, int(asked.handle.max(initial=0)) + 1
-    rank = np.repeat(np.arange(ranks), len(asked.time))
-    columns = PoolRequests(*(np.tile(column, ranks) for column in asked))
+    cards, regions = int(requests.card.max(initial=0)) + 1, int(requests.handle.max(initial=0)) + 1
+    rank = np.repeat(np.arange(ranks), len(requests.time))
+    columns = PoolRequests(*(np.tile(column, ranks) for column in requests))
     time = columns.time + rank * shift_ns
     order = np.argsort(time, kind="stable")
     whole = columns._replace(
@@ -164,7 +164,7 @@ class TraceTensors(OfTrace):
 
     def _requests(self, where: str = "") -> TensorRequests:
         try:
-            logs = trace_in(self.found()).logs
+            logs = trace_in(self.trace_file()).logs
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
         kept = tuple(log for log in logs if self.device in (-1, log.device) and (log.events.action < OTHER).any())
@@ -214,38 +214,38 @@ def requests_of_rank(file: TraceFile, device: int, ask_before: bool, count: int)
     return PoolRequests(*(column[: count or None] for column in requests))
 
 
-def with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
+def with_cache(requests: PoolRequests, rows: AllocationTable) -> PoolRequests:
     """Return the requests with those for what the recorded allocator held cached before the first event, card by
     card."""
     if rows.reserved_after is None or rows.allocated_after is None:
         raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
     cached = np.array([rows.cached_before(card) for card in cards_of(rows).tolist()], np.int64)
     some = np.flatnonzero(cached)
-    extra = _given_back_at_once(asked, np.zeros(len(some), np.int64), some, some, cached[some])
-    held = int(np.searchsorted(asked.time, 0, side="right"))
-    parts = ((column[:held], more, column[held:]) for column, more in zip(asked, extra, strict=True))
+    extra = _given_back_at_once(requests, np.zeros(len(some), np.int64), some, some, cached[some])
+    held = int(np.searchsorted(requests.time, 0, side="right"))
+    parts = ((column[:held], more, column[held:]) for column, more in zip(requests, extra, strict=True))
     return PoolRequests(*(np.concatenate(part) for part in parts))
 
 
-def with_refused(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
+def with_refused(requests: PoolRequests, rows: AllocationTable) -> PoolRequests:
     """Return the requests with those that failed, each given back at once; after what the trace tells of the same
     time."""
     failed = rows.refusals
     if failed is None or not len(failed.bytes):
-        return asked
+        return requests
     start = int(rows.time_ns[0]) if len(rows.time_ns) else 0
     card, which = np.searchsorted(cards_of(rows), failed.device), np.arange(len(failed.bytes))
-    extra = _given_back_at_once(asked, np.maximum(failed.time_ns - start, 0), card, which, failed.bytes)
-    whole = PoolRequests(*(np.concatenate(both) for both in zip(asked, extra, strict=True)))
+    extra = _given_back_at_once(requests, np.maximum(failed.time_ns - start, 0), card, which, failed.bytes)
+    whole = PoolRequests(*(np.concatenate(both) for both in zip(requests, extra, strict=True)))
     order = np.argsort(whole.time, kind="stable")
     return PoolRequests(*(column[order] for column in whole))
 
 
 def _given_back_at_once(
-    asked: PoolRequests, time: np.ndarray, card: np.ndarray, which: np.ndarray, size: np.ndarray
+    requests: PoolRequests, time: np.ndarray, card: np.ndarray, which: np.ndarray, size: np.ndarray
 ) -> PoolRequests:
     """Return an allocation and its release for each of some sizes, with numbers behind those of the others."""
-    handle = int(asked.handle.max(initial=-1)) + 1 + which
+    handle = int(requests.handle.max(initial=-1)) + 1 + which
     time, card, handle, size = (np.repeat(column, 2) for column in (time, card, handle, size))
     return PoolRequests(time, card, card, np.tile(np.array([ALLOC, FREE], np.int8), len(which)), handle, size)
 

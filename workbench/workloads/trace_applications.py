@@ -130,7 +130,7 @@ class TraceApplications(RecordedKernels):
 
     def _recorded(self, machine: Any) -> _Recorded:
         alike = self.but(ranks=1, rank_shift_us=0.0)
-        return _recorded(alike, machine.card, self.found(), code_of(alike, machine))
+        return _recorded(alike, machine.card, self.trace_file(), code_of(alike, machine))
 
     def as_groups(self) -> TraceGroups:
         """Return the workload whose groups are those of the kernels."""
@@ -149,7 +149,7 @@ class _Recorded(NamedTuple):
 def _recorded(spec: TraceApplications, card: Any, file: TraceFile, code: tuple[str, ...]) -> _Recorded:
     """Return the program; kept for the next run of the same."""
     groups = spec.as_groups()
-    kernels = kernel_groups(groups, card, groups.found(), code)
+    kernels = kernel_groups(groups, card, groups.trace_file(), code)
     operators = operators_of(file.path, file.sha256)
     _refuse_other_kinds(spec, kernels, len(operators.kernels), operators.memory)
     program = Program(operators, kernels.launches.device, spec.touched, spec.most_tensors, spec.before == "ask")

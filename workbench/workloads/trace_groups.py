@@ -140,7 +140,7 @@ class TraceGroups(RecordedKernels):
 
     def _kernels(self, machine: Any) -> KernelGroups:
         alike = self.but(windows=1, count=0, instructions=NoInstructions())  # which need no reading anew
-        return kernel_groups(alike, machine, self.found(), code_of(alike, machine))
+        return kernel_groups(alike, machine, self.trace_file(), code_of(alike, machine))
 
     def _refuse_too_many(self, total: int) -> None:
         if total > MOST_GROUPS:
@@ -200,7 +200,7 @@ def kernel_groups(spec: TraceGroups, machine: Any, file: TraceFile, code: tuple[
         The trace lacks what is needed, nothing is taken, or a group fits no empty module: one sentence with the cure.
     """
     path, recorded = file.path, trace_in(file)
-    trace = spec.kernels_as_told(recorded)
+    trace = spec.kernels_by_levers(recorded)
     kernels, left_out = _launches(spec, trace)
     short = short_enough(kernels, spec.longest_us)
     line = _lines(spec, kernels, path)
@@ -214,7 +214,7 @@ def kernel_groups(spec: TraceGroups, machine: Any, file: TraceFile, code: tuple[
     facts = {
         "kernels": len(taken),
         "kernels_incomplete": left_out,
-        **spec.told_facts(recorded),
+        **spec.facts_of_levers(recorded),
         "kernels_longer": int(np.count_nonzero(~short)),
         "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[rows] == 0)),
         f"{spec.channel_of}s": len(np.unique(line)),
@@ -253,13 +253,13 @@ def _groups(spec: TraceGroups, machine: Any, kernels: Launches, line: np.ndarray
 def _demand(machine: Any, kernels: Launches) -> dict[str, np.ndarray]:
     """Return the blocks a wave, segments a group; what was not recorded asks for none."""
     count = len(kernels.names)
-    found = {
+    blocks_of = {
         "vgpr": _granules(kernels.registers, machine.vgpr_granule, count),
         "sgpr": _granules(kernels.scalar_registers, machine.sgpr_granule, count),
         "shared": machine.request_segments(kernels.shared_bytes),
     }
     there = {resource.label for resource in machine_resources(machine)}
-    return {label: blocks for label, blocks in found.items() if label in there}
+    return {label: blocks for label, blocks in blocks_of.items() if label in there}
 
 
 def _granules(registers: np.ndarray | None, granule: int, count: int) -> np.ndarray:
@@ -296,4 +296,4 @@ def _refuse_misfit(trace: Trace, kernels: Launches, machine: Any, groups: Groups
     row = int(rows[misfit.row])
     what = f"{column_of(misfit.label)} of a group of {kernel_named(kernels, row)}"
     cure = f" {preset_for(trace, kernels, row, machine)}" if misfit.label in ("waves", "vgpr", "shared") else ""
-    raise InputError(f"{trace.path}: {what} {misfit.expected}. Got {misfit.asked}.{cure}")
+    raise InputError(f"{trace.path}: {what} {misfit.expected}. Got {misfit.requested}.{cure}")

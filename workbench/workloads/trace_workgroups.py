@@ -109,7 +109,7 @@ class TraceWorkgroups(RecordedKernels):
         return self if self.unit == unit else self.but(unit=unit)
 
     def _share(self, machine: Any) -> _Share:
-        return _share(self, machine, self.found(), code_of(self, machine))
+        return _share(self, machine, self.trace_file(), code_of(self, machine))
 
 
 class _Share(NamedTuple):
@@ -120,7 +120,7 @@ class _Share(NamedTuple):
 @lru_cache(maxsize=16)
 def _share(spec: TraceWorkgroups, machine: Any, file: TraceFile, code: tuple[str, ...]) -> _Share:
     recorded = trace_in(file)
-    trace = spec.kernels_as_told(recorded)
+    trace = spec.kernels_by_levers(recorded)
     kernels, left_out = launches_of(trace, spec.device, skip=spec.incomplete == "skip")
     length = machine.request_segments(kernels.shared_bytes)
     asks = length > 0 if spec.without_shared_memory == "reserve" else kernels.shared_bytes > 0
@@ -140,7 +140,7 @@ def _share(spec: TraceWorkgroups, machine: Any, file: TraceFile, code: tuple[str
     facts = {
         "kernels": len(taken),
         "kernels_incomplete": left_out,
-        **spec.told_facts(recorded),
+        **spec.facts_of_levers(recorded),
         "kernels_without_request": int(np.count_nonzero(~asks)),
         "kernels_longer": int(np.count_nonzero(~short)),
         "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[asks] == 0)),

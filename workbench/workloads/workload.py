@@ -184,7 +184,7 @@ class Generator(
     """The lever that says how many requests there are."""
 
 
-def check_kind(found: type[Workload], wants: str, what: str, known: Iterable[str], where: str = "") -> None:
+def check_kind(cls: type[Workload], wants: str, what: str, known: Iterable[str], where: str = "") -> None:
     """Refuse a workload that gives something else than an engine serves.
 
     Parameters
@@ -210,9 +210,9 @@ def check_kind(found: type[Workload], wants: str, what: str, known: Iterable[str
     workbench.errors.InputError: a.yaml: workgroup_file gives workgroups where the engine serves groups; there are
     group_file, random_groups. Did you mean group_file?
     """
-    if found.gives(wants):
+    if cls.gives(wants):
         return
-    gives = " and ".join(kind for kind in KINDS if found.gives(kind)) or "nothing"
+    gives = " and ".join(kind for kind in KINDS if cls.gives(kind)) or "nothing"
     names = sorted(known)
     guess = nearest_name(what.split()[-1], names)
     cure = f" Did you mean {guess}?" if guess else ""

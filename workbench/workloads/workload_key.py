@@ -59,7 +59,7 @@ def read_workload(
     Traceback (most recent call last):
     workbench.errors.InputError: drain.yaml: workload: unknown key 'sise'; there are ... Did you mean size?
     """
-    request = _Asked(path, where, folder, wants)
+    request = _Request(path, where, folder, wants)
     if isinstance(given, Workload) or (isinstance(given, type) and issubclass(given, Generator)):
         check_kind(given if isinstance(given, type) else type(given), wants, given.name, _fitting(wants), request.place)
         return given if isinstance(given, Workload) else read_generator(given.name, {}, path, where, wants)
@@ -80,7 +80,7 @@ def read_workload(
     return _written(given, request)
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     """Where a workload stands, and what it must give."""
 
     path: str
@@ -97,10 +97,10 @@ def _fitting(wants: str) -> list[str]:
     return [*generators(wants), *all_outside(wants)]
 
 
-def _named(given: str, asked: _Asked) -> Workload:
-    path, where, wants = asked.path, asked.where, asked.wants
+def _named(given: str, request: _Request) -> Workload:
+    path, where, wants = request.path, request.where, request.wants
     if is_in_file(given):
-        return read_generator(given, {}, path, where, wants, asked.folder)
+        return read_generator(given, {}, path, where, wants, request.folder)
     if given not in regimes(wants) and Path(given).suffix:
         raise wrong_value(where, path, "must be the name of a regime or a mapping", given, f"{{file: {given}}}")
     if given in Generator.members:
@@ -110,11 +110,11 @@ def _named(given: str, asked: _Asked) -> Workload:
 
 def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[str, dict[Any, Any]]:
     """Return the one key that says what kind of workload it is, and all others."""
-    present = [key for key in _KEYS if key in given]
-    if len(present) > 1:
-        raise InputError(at(where, f"{path} must have one of the keys {_ANY_KEY}. Got {' and '.join(present)}."))
-    if present:
-        return present[0], {key: value for key, value in given.items() if key != present[0]}
+    keys = [key for key in _READERS if key in given]
+    if len(keys) > 1:
+        raise InputError(at(where, f"{path} must have one of the keys {_KEYS}. Got {' and '.join(keys)}."))
+    if keys:
+        return keys[0], {key: value for key, value in given.items() if key != keys[0]}
     if len(given) == 1 and _has_a_name(next(iter(given))):
         return "", {}
     near = next((name for key in given if (name := nearest_name(key, _KEYS))), None)
@@ -125,32 +125,32 @@ def _has_a_name(key: object) -> bool:
     return isinstance(key, str) and (key in Generator.members or written_as(key) is not None)
 
 
-def _synthetic(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    return read_generator(name, levers, asked.path, asked.where, asked.wants, asked.folder)
+def _synthetic(name: object, levers: Mapping[str, Any], request: _Request) -> Workload:
+    return read_generator(name, levers, request.path, request.where, request.wants, request.folder)
 
 
-def _regime(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    chosen = read_regime(name, f"{asked.path}.regime", asked.where, asked.wants).workload
-    return read_generator(chosen.name, {**chosen.values(), **levers}, asked.path, asked.where, asked.wants)
+def _regime(name: object, levers: Mapping[str, Any], request: _Request) -> Workload:
+    chosen = read_regime(name, f"{request.path}.regime", request.where, request.wants).workload
+    return read_generator(chosen.name, {**chosen.values(), **levers}, request.path, request.where, request.wants)
 
 
-def _file(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    needed("file", asked.wants, asked.place)
-    place = _from_folder(name, asked.folder)
-    cls: Any = of_file(place, asked.wants)
-    workload = cls.read({"file": place, **levers}, asked.path, asked.where)
+def _file(name: object, levers: Mapping[str, Any], request: _Request) -> Workload:
+    needed("file", request.wants, request.place)
+    place = _from_folder(name, request.folder)
+    cls: Any = of_file(place, request.wants)
+    workload = cls.read({"file": place, **levers}, request.path, request.where)
     try:
         pinned: Workload = workload.pinned()
         return pinned
     except InputError as wrong:
-        raise InputError(at(asked.where, f"{asked.path}.file: {wrong}")) from None
+        raise InputError(at(request.where, f"{request.path}.file: {wrong}")) from None
 
 
-def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    trace = _from_folder(name, asked.folder)
+def _trace(name: object, levers: Mapping[str, Any], request: _Request) -> Workload:
+    trace = _from_folder(name, request.folder)
     here = isinstance(trace, str) and os.path.isfile(trace)  # which, unlike Path's, says no to an impossible name
-    read = needed("trace", asked.wants, asked.place).read
-    workload: Any = read({"trace": trace if here else name, **levers}, asked.path, asked.where)
+    read = needed("trace", request.wants, request.place).read
+    workload: Any = read({"trace": trace if here else name, **levers}, request.path, request.where)
     try:
         pinned: Workload = workload.pinned()
         return pinned
@@ -158,16 +158,16 @@ def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
         return workload  # which its check refuses in the words of its place
 
 
-def _written(given: Mapping[str, Any], asked: _Asked) -> Workload:
+def _written(given: Mapping[str, Any], request: _Request) -> Workload:
     """Read a workload as it writes itself: `{random_workgroups: {count: 10}}`, `{workgroup_file: {file: ...}}`."""
     ((name, levers),) = given.items()
     outside = written_as(name)
     if outside is not None:
         key, workload = outside
-        check_kind(workload, asked.wants, name, _fitting(asked.wants), asked.place)
+        check_kind(workload, request.wants, name, _fitting(request.wants), request.place)
         if isinstance(levers, Mapping) and key in levers:
-            return read_workload(levers, *asked)
-    return read_generator(name, levers or {}, asked.path, asked.where, asked.wants)
+            return read_workload(levers, *request)
+    return read_generator(name, levers or {}, request.path, request.where, request.wants)
 
 
 def _from_folder(name: object, folder: Path | None) -> object:
@@ -257,9 +257,9 @@ def all_outside(wants: str) -> dict[str, type[Workload]]:
     >>> list(all_outside("pool_requests"))
     ['pool_file', 'trace_pool', 'serving_file']
     """
-    found = [outside(key, wants) for key in _READ_BY]
-    found += [_imported(*_BY_HEADER[wants])] if wants in _BY_HEADER else []
-    return {cls.name: cls for cls in found if cls is not None}
+    classes = [outside(key, wants) for key in _READ_BY]
+    classes += [_imported(*_BY_HEADER[wants])] if wants in _BY_HEADER else []
+    return {cls.name: cls for cls in classes if cls is not None}
 
 
 def written_as(name: str) -> tuple[str, type[Workload]] | None:

@@ -97,7 +97,7 @@ def written(path, requests, stream="{}", thread="1"):
 
 
 def requests_in(path):
-    return requests_by_card(read_workload({"trace_pool": {"trace": str(path)}}, wants="pool_requests").found())
+    return requests_by_card(read_workload({"trace_pool": {"trace": str(path)}}, wants="pool_requests").trace_file())
 
 
 def test_a_log_tells_streams_and_threads_of_the_default_stream(tmp_path):

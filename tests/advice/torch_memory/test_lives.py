@@ -237,4 +237,4 @@ def test_a_public_snapshot_ends_as_it_shows(file):
     assert card.recorded.reserved.max() == max(reply["reserved_peak_in_window"], reply["reserved_at_start"])
     assert card.recorded.reserved[-1] == reply["reserved_at_end"]
     held = card.log.blocks.state != 0
-    assert card.recorded.allocated[-1] == card.log.blocks.asked[held].sum()
+    assert card.recorded.allocated[-1] == card.log.blocks.requested[held].sum()

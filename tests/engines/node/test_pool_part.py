@@ -59,7 +59,7 @@ def asked(part: PoolPart) -> list[Asked]:
     action = [FREE if columns.names[row] >= 0 else ALLOC for row in rows]
     return [
         (
-            int(jobs.asked[row]),
+            int(jobs.arrived_at[row]),
             ticket[row],
             int(columns.borrower[row]),
             action[row],

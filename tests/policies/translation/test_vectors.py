@@ -92,7 +92,7 @@ def compiled_victim(policy: SharingAwareEviction, degrees: tuple[int, ...]) -> i
     one = PlainSet(policy.base, ways)
     for page in reversed(range(ways)):
         one.use(page)
-    at, first, count, newest, oldest, earliest, entries, *_ = one.shown()
+    at, first, count, newest, oldest, earliest, entries, *_ = one.fields()
     holders = np.array([(1 << shared) - 1 for shared in degrees], np.uint64)
     ready = policy.ready(1, ways)
     entry = int(choose_victim(ready, at, first, count, newest, oldest, earliest, entries, holders, 1, 0, 1))

@@ -161,7 +161,7 @@ def _look_at(shape: Shape, state: State, module: int) -> None:
 
 
 @inlined
-def _write_asked(
+def _write_required(
     shape: Shape,
     columns: Columns,
     rules: Rules,
@@ -185,7 +185,7 @@ def _write_asked(
             if h < shape.of_unit:
                 waves = state.counts[t]
                 size = columns.demand[group, h] * (min(waves, 1) if wave_by_wave else waves)
-            state.asked[row, place] = shape.footprint[h, min(size, largest)]
+            state.required[row, place] = shape.footprint[h, min(size, largest)]
             place += 1
 
 
@@ -198,12 +198,12 @@ def _fits(
     pointer, rows = state.pointer[module], shape.units + 1
     kept = policies.units.by_pointer and 0 <= pointer < shape.units
     row = offer * rows + (pointer if kept else shape.units)
-    if not kept or not state.is_asked[row]:
-        _write_asked(shape, columns, rules, policies, state, offer, module, row, now)
-        state.is_asked[row] = True
+    if not kept or not state.is_written[row]:
+        _write_required(shape, columns, rules, policies, state, offer, module, row, now)
+        state.is_written[row] = True
     fits = not is_member(state.banned[offer], module)
     for place in range(state.has.shape[1]):
-        fits &= state.has[module, place] >= state.asked[row, place]
+        fits &= state.has[module, place] >= state.required[row, place]
     return fits
 
 
@@ -221,7 +221,7 @@ def _consider(shape: Shape, columns: Columns, state: State, offer: int) -> None:
     """Write down what a new offer takes of a module; what it asks of places is not known yet."""
     write_needs(shape, columns, state, state.offer[offer], state.needs[offer])
     for row in range(offer * (shape.units + 1), (offer + 1) * (shape.units + 1)):
-        state.is_asked[row] = False
+        state.is_written[row] = False
 
 
 @noinline
@@ -284,9 +284,9 @@ def move_verdicts(state: State, offer: int, to: int) -> None:
     state.is_new[to] = state.is_new[offer]
     for h in range(state.needs.shape[1]):
         state.needs[to, h] = state.needs[offer, h]
-    rows = state.is_asked.size // state.offer.size
+    rows = state.is_written.size // state.offer.size
     for row in range(to * rows, (to + 1) * rows):
-        state.is_asked[row] = False
+        state.is_written[row] = False
 
 
 KIND, TICKET, CYCLE, MODULE, DISPATCH, WAVE, WAVES = range(7)

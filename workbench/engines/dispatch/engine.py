@@ -71,7 +71,7 @@ class Dispatch(Simulator[DispatchRecord]):
         check_groups(given, shape, columns, resources)
         return Run(given, groups, resources, shape, columns, history)
 
-    def asked(self, run: Run) -> list[Policy]:
+    def compiled_policies(self, run: Run) -> list[Policy]:
         """Return the policies that are asked something: of a choice, its terms."""
         *others, choice = run.given.slots
         return [*others, *(term for term, _ in choice.terms())]

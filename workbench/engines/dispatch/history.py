@@ -205,7 +205,7 @@ def recall(policies: Policies, state: State, term: int, module: int, now: int) -
         return
     read_until(state, NOW_READER, module, now)
     for s in range(classes):
-        executed = state.reader_told[NOW_READER, module, s] - state.reader_told[1 + term, module, s]
+        executed = state.reader_reported[NOW_READER, module, s] - state.reader_reported[1 + term, module, s]
         recent[module * classes + s] = float(executed)
 
 
@@ -251,10 +251,10 @@ def _is_quiet(state: State, term: int, module: int, until: int) -> bool:
 @inlined
 def _add_until(state: State, term: int, module: int, until: int) -> None:
     for s in range(ENTERED_CLASSES):
-        state.span_halved[term, module, s] -= state.reader_told[1 + term, module, s] << SCALE_BITS
+        state.span_halved[term, module, s] -= state.reader_reported[1 + term, module, s] << SCALE_BITS
     read_until(state, 1 + term, module, until)
     for s in range(ENTERED_CLASSES):
-        state.span_halved[term, module, s] += state.reader_told[1 + term, module, s] << SCALE_BITS
+        state.span_halved[term, module, s] += state.reader_reported[1 + term, module, s] << SCALE_BITS
 
 
 @noinline
@@ -262,24 +262,24 @@ def entered_joules(warmth: Warmth, state: State, module: int, until: int) -> flo
     """Return the energy of what a module executed since this was asked last."""
     heat, joules = state.reader_first.shape[0] - 1, 0.0
     for s in range(ENTERED_CLASSES):
-        joules -= state.reader_told[heat, module, s] * warmth.joules[s]
+        joules -= state.reader_reported[heat, module, s] * warmth.joules[s]
     read_until(state, heat, module, until)
     for s in range(ENTERED_CLASSES):
-        joules += state.reader_told[heat, module, s] * warmth.joules[s]
+        joules += state.reader_reported[heat, module, s] * warmth.joules[s]
     return joules
 
 
 @noinline
 def read_until(state: State, reader: int, module: int, until: int) -> None:
-    """Write down in `reader_told` what a module executed before a cycle, which is not before the one read last."""
+    """Write down in `reader_reported` what a module executed before a cycle, which is not before the one read last."""
     _pass_ended(state, reader, module, until)
     for s in range(ENTERED_CLASSES):
-        state.reader_told[reader, module, s] = state.reader_ended[reader, module, s]
+        state.reader_reported[reader, module, s] = state.reader_ended[reader, module, s]
     row = state.reader_first[reader, module]
     while row != NONE and state.span[row, BEGIN] < until:
         length = state.span[row, END] - state.span[row, BEGIN]
         elapsed = min(until - state.span[row, BEGIN], length)
-        state.reader_told[reader, module, state.span[row, KIND]] += state.span[row, AMOUNT] * elapsed // length
+        state.reader_reported[reader, module, state.span[row, KIND]] += state.span[row, AMOUNT] * elapsed // length
         row = state.span[row, BEHIND]
 
 

@@ -104,7 +104,7 @@ class Rules(NamedTuple):
     """Cycles of a step of the thermal model, 0 = no heat."""
     events: int
     """1 where what every dispatch has taken is counted and logged."""
-    ends_asked: int = 0
+    ends_on_request: int = 0
     """1 where a group that was granted stays until its end is asked, 0 where it ends after its duration."""
     keeps_answers: int = 0
     """1 where grants and ends are kept for whoever asked."""
@@ -352,10 +352,10 @@ class State(NamedTuple):
     """Offers that have not been judged yet."""
     needs: np.ndarray = column(np.int64, "offers", "resources")
     """What each offer takes of a module in all."""
-    asked: np.ndarray = column(np.int64, "offers * pointers", "places")
+    required: np.ndarray = column(np.int64, "offers * pointers", "places")
     """What each offer asks of the places of modules with each pointer from 0 to units - 1, and of the module that was
     judged last."""
-    is_asked: np.ndarray = column(np.bool_, "offers * pointers")
+    is_written: np.ndarray = column(np.bool_, "offers * pointers")
     """Which of these rows are written."""
     changed: np.ndarray = column(np.int64, "modules")
     """The modules that changed since verdicts were renewed."""
@@ -419,7 +419,7 @@ class State(NamedTuple):
     """When it was read last."""
     reader_ended: np.ndarray = column(np.int64, "readers", "entering", 8)
     """What the spans before the first of these came to."""
-    reader_told: np.ndarray = column(np.int64, "readers", "entering", 8)
+    reader_reported: np.ndarray = column(np.int64, "readers", "entering", 8)
     """What it was told last."""
     span_halved: np.ndarray = column(np.int64, "terms", "entering", 8)
     """Counters that are halved, in 2**-20."""

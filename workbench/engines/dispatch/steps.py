@@ -97,7 +97,7 @@ def exchange(
         free_slot(state, slot)
     for t in range(shape.units):
         state.resident[module, t] += state.counts[t] if takes else -state.counts[t]
-    if rules.history and (takes or not rules.ends_asked):
+    if rules.history and (takes or not rules.ends_on_request):
         _change_rate(columns, rules, policies, state, row, int(not takes), now)
     module_changed(state, module)
     if rules.keeps_answers:
@@ -194,7 +194,7 @@ def _book(
     for t in range(shape.units):
         state.sent[row, t] = state.counts[t]
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
-    if not rules.ends_asked:
+    if not rules.ends_on_request:
         put(state.due, now + columns.duration[group], slot)
     else:
         _stay(rules, state, row, slot, now + columns.duration[group])

@@ -119,7 +119,7 @@ class Simulator(Generic[Record]):
         """
         raise NotImplementedError
 
-    def asked(self, run: Any) -> Sequence[Policy]:
+    def compiled_policies(self, run: Any) -> Sequence[Policy]:
         """Return the policies whose answers are compiled: all that are asked something."""
         return [policy for policy in run.given.slots if policy.asks is not None]
 
@@ -173,12 +173,10 @@ class Simulator(Generic[Record]):
         PolicyError
             A policy raised, gave an answer that its question does not allow, or refused for ever.
         """
-        run, proved = self.read(self.given(setup, seed)), _proved[type(self)]
-        theirs = {policy.function() for policy in self.asked(run) if not policy.built_in}
-        sizes = {**dict.fromkeys(logs_of(self.state), 0), **self.room(run)}
-        checked = checked or not theirs <= proved
-        play = with_room(partial(self._play, run, events, checked), partial(self._needed, events), sizes)
-        proved |= theirs
+        run = self.read(self.given(setup, seed))
+        with _first_runs[type(self)].watched(self.compiled_policies(run), checked) as checked:
+            sizes = {**dict.fromkeys(logs_of(self.state), 0), **self.room(run)}
+            play = with_room(partial(self._play, run, events, checked), partial(self._needed, events), sizes)
         return self.record(run, play)
 
     def _play(self, run: Any, events: bool, checked: bool, room: Mapping[str, int]) -> Any:

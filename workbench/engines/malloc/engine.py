@@ -94,7 +94,7 @@ class Malloc(Simulator[MallocRecord]):
         rules = rules_of(given, bool((wanted.free_at >= 0).any()))
         return Reading(given, rules, columns_of(wanted, rules))
 
-    def asked(self, run: Reading) -> list[Policy]:
+    def compiled_policies(self, run: Reading) -> list[Policy]:
         serve, heap, *_ = run.given.slots
         return [policy for policy in (serve, placement_of(heap)) if policy is not None]
 
@@ -151,7 +151,7 @@ class Malloc(Simulator[MallocRecord]):
             ),
             arrival=columns.arrival,
             thread=columns.thread,
-            asked=columns.asked,
+            asked=columns.size,
             free_at=columns.free_at,
             size=cuts.size,
             offset=cuts.offset,

@@ -105,7 +105,7 @@ def _from_bitmap(rules: Rules, arena: Arena, policies: Policies, state: State, a
 def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
     free, tree = arena.free[at], arena.tree[at]
     if rules.search == ASK:
-        return _asked(rules, arena, policies, state, at, granules, now)
+        return _placed(rules, arena, policies, state, at, granules, now)
     if rules.search == HIGHEST:
         return highest_start(tree, free, granules)
     if rules.search == NEXT:
@@ -121,7 +121,7 @@ def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: in
 
 
 @kernel
-def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
+def _placed(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
     """Return the placement policy's own answer, checked."""
     free = arena.free[at]
     blocks = arena.limit[at] if rules.grows > 0 and arena.memory.shape[1] == 0 else rules.region

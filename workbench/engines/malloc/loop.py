@@ -43,8 +43,8 @@ def simulate(run: Run) -> None:
 def _ask_all(state: State) -> None:
     """Ask every request; they stand in the order of their arrivals."""
     for request in range(state.counters[COUNT.requests]):
-        state.asked[request] = request
-    state.counters[COUNT.asked] = state.counters[COUNT.requests]
+        state.queue[request] = request
+    state.counters[COUNT.queued] = state.counters[COUNT.requests]
 
 
 @noinline
@@ -70,7 +70,7 @@ def let_one_happen(run: Run, comes: int) -> int:
     if not run.rules.skips:
         return_due(run, cycle_of(min(comes, soonest)))
     if comes < soonest:
-        request = _to_int64(state.asked[counters[COUNT.arrived]])
+        request = _to_int64(state.queue[counters[COUNT.arrived]])
         counters[COUNT.arrived] += 1
         counters[COUNT.now] = cycle_of(comes)
         come(run.rules, state, request, _home(run, request), cycle_of(comes))
@@ -88,9 +88,9 @@ def let_one_happen(run: Run, comes: int) -> int:
 def next_coming(run: Run) -> int:
     """Return the moment at which the next request that was asked comes to its line, or `NEVER`."""
     arrived = run.state.counters[COUNT.arrived]
-    if arrived == run.state.counters[COUNT.asked]:
+    if arrived == run.state.counters[COUNT.queued]:
         return NEVER
-    arrival = run.columns.arrival[run.cuts.leader[run.state.asked[arrived]]]
+    arrival = run.columns.arrival[run.cuts.leader[run.state.queue[arrived]]]
     return moment(arrival + run.rules.before_cycles, COMES)
 
 

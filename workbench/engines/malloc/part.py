@@ -102,8 +102,8 @@ def ask_request(run: Any, request: int, cycle: int) -> int:
         run.columns.arrival[cuts.order[place]] = cycle
     counters[COUNT.now] = cycle
     run.state.entered[request] = cycle
-    run.state.asked[counters[COUNT.asked]] = request
-    counters[COUNT.asked] += 1
+    run.state.queue[counters[COUNT.queued]] = request
+    counters[COUNT.queued] += 1
     return request
 
 

@@ -34,8 +34,8 @@ class Counters(NamedTuple):
     """Where a run stands, and what it has counted."""
 
     requests: int
-    asked: int
-    """Requests that were asked."""
+    queued: int
+    """Requests that were put forward."""
     arrived: int
     """Requests that have come to a line."""
     now: int
@@ -83,7 +83,7 @@ class Columns(NamedTuple):
 
     arrival: np.ndarray
     thread: np.ndarray
-    asked: np.ndarray
+    size: np.ndarray
     free_at: np.ndarray
     warp: np.ndarray
     """int64[rows], the number of its warp among those that call; only for the free policy `arena`."""
@@ -194,8 +194,8 @@ class State(NamedTuple):
     """The shortest waiting one."""
     waiting: np.ndarray = column(np.int64, "arenas")
     """How many wait."""
-    asked: np.ndarray = column(np.int32, "requests")
-    """The requests in the order in which they were asked."""
+    queue: np.ndarray = column(np.int32, "requests")
+    """The requests in the order in which they were put forward."""
     behind: np.ndarray = column(np.int32, "requests")
     """The request behind each in its line."""
     entered: np.ndarray = column(np.int64, "requests")
@@ -298,7 +298,7 @@ def _cut(columns: Columns, unit: int, serve: ReadyServe, cuts: Cuts, scratch: np
             serve.answer,
             ServeView(
                 lanes,
-                columns.asked[row:end],
+                columns.size[row:end],
                 part,
                 cuts.offset[row:end],
                 cuts.size[row:end],

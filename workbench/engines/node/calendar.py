@@ -14,7 +14,7 @@ from workbench.engines.kit.order import cycle_of, moment
 from workbench.engines.node.directory import ask_again, shoot_down
 from workbench.engines.node.event_heap import EVENTS, FIRST, MOMENT, SECOND, SUBJECT, take_off
 from workbench.engines.node.event_heap import WHAT as WHICH
-from workbench.engines.node.events import answer_call, told_by_dispatch, told_by_heap, told_by_pool, told_by_translation
+from workbench.engines.node.events import answer_call, handle_dispatch, handle_heap, handle_pool, handle_translation
 from workbench.engines.node.groups import end_compute, end_touch, release_task
 from workbench.engines.node.heaps import ask_for_chunk, free_chunk, give_up_blocks, give_up_call, make_call
 from workbench.engines.node.links import look_at_links
@@ -104,13 +104,13 @@ def read_answers(run: Run, part: int, rows: int) -> None:
     """Read what a part tells."""
     cards, applications = run.rules.cards, run.rules.applications
     if part < cards:
-        told_by_dispatch(run, part, rows)
+        handle_dispatch(run, part, rows)
     elif part < 2 * cards:
-        told_by_translation(run, part, rows)
+        handle_translation(run, part, rows)
     elif part < 2 * cards + cards * applications:
-        told_by_heap(run, part, rows)
+        handle_heap(run, part, rows)
     else:
-        told_by_pool(run, part, rows)
+        handle_pool(run, part, rows)
 
 
 @noinline

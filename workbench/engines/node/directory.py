@@ -16,7 +16,7 @@ from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.node.pages import page_tag
 from workbench.engines.node.schedule import check_answer, look_again, part_of_translation, present
-from workbench.engines.node.state import COUNT, FAULT, FOUND_TOUCH, GROUP, NEEDS_ROOM, NONE, Run
+from workbench.engines.node.state import COUNT, FAULT, GROUP, MATCH_TOUCH, NEEDS_ROOM, NONE, Run
 from workbench.engines.node.telemetry import KIND, tell, tell_detail
 from workbench.engines.node.touches import find_page, touches_of_phase
 from workbench.structures.bitmaps import add_core, has_core
@@ -26,7 +26,7 @@ EITHER = 3
 OWN, GROUP_BEFORE = range(2)
 
 
-class Asked(NamedTuple):
+class PageHolders(NamedTuple):
     """What a dispatcher asks of."""
 
     run: Run
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
 
 
 @routine
-def pages_held(request: Asked, group: int, first_wave: int, waves: int) -> int:
+def pages_held(request: PageHolders, group: int, first_wave: int, waves: int) -> int:
     """Write down how many pages of a group each module of its card holds; return the most."""
     return _pages_held(request.run, request.pages, group)
 
@@ -62,7 +62,7 @@ def _score_phase(run: Run, part: int, kernel_: int, group: int, phase: int) -> N
     """Count for each module the pages of a phase that it holds, of a sub-group those of its group."""
     for position in range(touches_of_phase(run, kernel_, group, phase)):
         page = find_page(run, kernel_, group, phase, position)
-        tag = page_tag(run.pages, run.plan.tensor[run.state.found[FOUND_TOUCH]], page)
+        tag = page_tag(run.pages, run.plan.tensor[run.state.match[MATCH_TOUCH]], page)
         if _is_new(run.state.known, run.state.counters, tag):
             call(run.ports.score_held[part], run.ports.lent[part], (tag, EITHER))
 

@@ -94,7 +94,7 @@ class Node(Simulator[NodeRecord]):
         lasted = [time_of(record, number) for number, record in enumerate(records)]
         return np.array(lasted, np.int64)
 
-    def asked(self, run: Reading) -> list[Policy]:
+    def compiled_policies(self, run: Reading) -> list[Policy]:
         """Return the policies that are asked something: of a choice, its terms."""
         others = [policy for slot, policy in run.given.slots._asdict().items() if slot != "choice"]
         every = [*others, *(term for term, _ in run.given.slots.choice.terms())]

@@ -66,12 +66,12 @@ from workbench.engines.node.streams import IN_POOL, NOT_IN_POOL, end_refused, gr
 from workbench.engines.node.telemetry import KIND, enter_lock_wait, tell, tell_detail
 from workbench.engines.node.touches import access_first, access_second, next_touch
 from workbench.engines.translation.answers import SAYS
-from workbench.engines.translation.state import TOLD
+from workbench.engines.translation.state import REPLY
 from workbench.records.translation import SERVED_BY
 
 
 @noinline
-def told_by_dispatch(run: Run, part: int, rows: int) -> None:
+def handle_dispatch(run: Run, part: int, rows: int) -> None:
     """Let groups that were dispatched begin."""
     ports, state = run.ports, run.state
     routine, lent = ports.answer_of[part], ports.lent[part]
@@ -104,24 +104,24 @@ WALK = SERVED_BY.index("walk")
 
 
 @noinline
-def told_by_translation(run: Run, part: int, rows: int) -> None:
+def handle_translation(run: Run, part: int, rows: int) -> None:
     """Let what was issued be followed by the next touch, walks that are read by their bytes, answers by their data."""
     ports, card = run.ports, part - run.rules.cards
     routine, lent = ports.answer_of[part], ports.lent[part]
     for at in range(rows):
-        kind, access = call(routine, lent, (at, TOLD.kind)), call(routine, lent, (at, TOLD.ticket))
+        kind, access = call(routine, lent, (at, REPLY.kind)), call(routine, lent, (at, REPLY.ticket))
         if kind == SAYS.issued:
             next_touch(run, access)
             note_issue(run, access)
         elif kind == SAYS.walk_read:
-            read_walk(run, card, access, call(routine, lent, (at, TOLD.what)))
+            read_walk(run, card, access, call(routine, lent, (at, REPLY.what)))
         elif kind == SAYS.answered:
             row = run.state.access[access]
-            row[ACCESS.queued] = call(routine, lent, (at, TOLD.queued))
-            row[ACCESS.begun] = call(routine, lent, (at, TOLD.begun))
-            row[ACCESS.read] = call(routine, lent, (at, TOLD.read))
-            row[ACCESS.walked] = call(routine, lent, (at, TOLD.ended))
-            _answer(run, card, access, call(routine, lent, (at, TOLD.what)))
+            row[ACCESS.queued] = call(routine, lent, (at, REPLY.queued))
+            row[ACCESS.begun] = call(routine, lent, (at, REPLY.begun))
+            row[ACCESS.read] = call(routine, lent, (at, REPLY.read))
+            row[ACCESS.walked] = call(routine, lent, (at, REPLY.ended))
+            _answer(run, card, access, call(routine, lent, (at, REPLY.what)))
     call(ports.forget_answers[part], lent, ())
 
 
@@ -148,7 +148,7 @@ def _tell_answer(run: Run, card: int, access: int, served: int) -> None:
 
 
 @noinline
-def told_by_heap(run: Run, part: int, rows: int) -> None:
+def handle_heap(run: Run, part: int, rows: int) -> None:
     """Plan the answers of the requests that a heap has served, and ask for the chunks that others need first."""
     ports, rules = run.ports, run.rules
     application = (part - 2 * rules.cards) % rules.applications
@@ -214,7 +214,7 @@ START, LENGTH = range(2)
 
 
 @noinline
-def told_by_pool(run: Run, part: int, rows: int) -> None:
+def handle_pool(run: Run, part: int, rows: int) -> None:
     """Read the answers of the pool."""
     ports = run.ports
     routine, lent = ports.answer_of[part], ports.lent[part]
@@ -335,5 +335,5 @@ def _cancel(run: Run, kernel: int, card: int) -> None:
     last = first + run.plan.groups[kernel] - 1
     left = call(ports.ask_cancel_range[part], ports.lent[part], (first, last, present(run)))
     if check_answer(run, part, left) and left > 0:
-        told_by_dispatch(run, part, left)
+        handle_dispatch(run, part, left)
     look_again(run, part)

@@ -93,7 +93,7 @@ def make_call(run: Run, number: int) -> None:
         _plan_call(run, number, until)
         return
     tell(run, KIND.call, row[CALL.card], call_owner(run, number), call_member(run, number), number)
-    row[CALL.status], row[CALL.left], row[CALL.asked] = UNDER_WAY, run.calls.requests[number], present(run)
+    row[CALL.status], row[CALL.left], row[CALL.since] = UNDER_WAY, run.calls.requests[number], present(run)
     run.state.counters[COUNT.calls] += 1
     for request in range(first, first + run.calls.requests[number]):
         if not check_answer(run, part, call(ports.ask_request[part], ports.lent[part], (request, present(run)))):

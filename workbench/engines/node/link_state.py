@@ -122,7 +122,6 @@ def new_links(ways: Ways, places: int = 64) -> Links:
     Examples
     --------
     >>> from workbench.engines.kit.order import cycle_of
-    >>> from workbench.engines.node.links import ways_of
     >>> from workbench.machine import Board, Card, Link
     >>> board = Board(cards=[Card(id="a"), Card(id="b")], links=[Link(between="a b", gbps=4)])
     >>> from workbench.engines.node.links import begin, next_moment, take_next

@@ -51,7 +51,7 @@ class Pages(NamedTuple):
     """int64[applications]."""
     count: np.ndarray  # type: ignore[assignment]
     """int64[mappings], pages; 0 = it is not mapped."""
-    asked: np.ndarray
+    used_bytes: np.ndarray
     """int64[mappings], bytes that were asked for: those that are used."""
     application: np.ndarray
     mapped: np.ndarray
@@ -113,7 +113,7 @@ def rounding_of(mode: str) -> int:
 @routine
 def open_mapping(pages: Pages, mapping: int, application: int, size: int) -> int:
     """Let a region of an application have pages from now on, for so many bytes that were asked for; return 0."""
-    pages.application[mapping], pages.asked[mapping] = application, size
+    pages.application[mapping], pages.used_bytes[mapping] = application, size
     pages.count[mapping] = pages.mapped[mapping] = pages.held[mapping] = 0
     return 0
 

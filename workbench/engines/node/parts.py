@@ -29,7 +29,7 @@ from workbench.engines.malloc import prepare as malloc_prepare
 from workbench.engines.malloc.engine import Malloc
 from workbench.engines.malloc.engine import Reading as HeapReading
 from workbench.engines.node import pool_api
-from workbench.engines.node.directory import Asked, pages_held
+from workbench.engines.node.directory import PageHolders, pages_held
 from workbench.engines.node.options import PARTS
 from workbench.engines.node.plan import Calls, mallocs_of, with_requests
 from workbench.engines.node.pool_part import PoolPart
@@ -123,8 +123,8 @@ class Members:
         """Let dispatchers with a choice that is told of it ask which modules hold pages of a group."""
         plays = [one.part.play for one in self.each if one is not None and one.kind == "dispatch"]
         plays = [play for play in plays if play.rules.asks_pages]
-        self.asked = [Referent(Asked(run, play.state.pages)) for play in plays]
-        for play, lent in zip(plays, self.asked):
+        self.holders = [Referent(PageHolders(run, play.state.pages)) for play in plays]
+        for play, lent in zip(plays, self.holders):
             play.policies.terms.holder[ROUTINE], play.policies.terms.holder[HOLDER] = entry_of(pages_held, lent)
 
     def make_room(self, number: int) -> None:
@@ -247,7 +247,7 @@ def new_dispatcher(
     logs : mapping of str to int
         Rows of the logs `takes` and `failures`; without it neither is kept.
     **rules : int
-        Other rules: with `ends_asked` = 0 a group that was granted ends after its duration; with `tells_all` = 0
+        Other rules: with `ends_on_request` = 0 a group that was granted ends after its duration; with `tells_all` = 0
         verdicts about pages, splits and failed rounds are no answers.
     """
     engine = Dispatch()
@@ -262,10 +262,10 @@ def new_dispatcher(
         most_answers=LIVE_ANSWERS if live else 2 * most_dispatches(run),
         forgets=int(live),
         entered=entered,
-        **{"ends_asked": 1, "tells_all": 1, **rules},
+        **{"ends_on_request": 1, "tells_all": 1, **rules},
     )
     room = {**dict.fromkeys(logs_of(engine.state), 0), **(logs or {}), "spans": (entries or 0) * entered}
-    theirs = any(not policy.built_in for policy in engine.asked(run))
+    theirs = any(not policy.built_in for policy in engine.compiled_policies(run))
     unasked = [np.full_like(column, NONE) for column in (run.columns.arrival, run.columns.following, run.columns.first)]
     columns = run.columns._replace(arrival=unasked[0], following=unasked[1], first=unasked[2])
     play = engine.begin_with(run, columns, levers, Attempt(room, logs is not None, checked=theirs))
@@ -303,7 +303,7 @@ def new_translation(
     """
     engine = Translation()
     run = engine.read(engine.given(setup, seed))
-    theirs = any(not policy.built_in for policy in engine.asked(run))
+    theirs = any(not policy.built_in for policy in engine.compiled_policies(run))
     play = TranslationPlay(
         run, Attempt({"logged": logged}, logged > 0, checked=theirs), PartRules(int(walks_wait), int(rows))
     )
@@ -349,6 +349,6 @@ def new_heap(setup: Setup, seed: int, growth: Growth | None = None) -> Part:
         rules = rules._replace(grows=chunk, region=most // rules.arenas)
     calls = malloc_prepare.columns_of(setup.workload.mallocs(given.machine, given.streams), rules)
     run = HeapReading(given, rules, type(calls)(*(np.array(column) for column in calls)), part=True)
-    checked = not all(policy.built_in for policy in engine.asked(run))
+    checked = not all(policy.built_in for policy in engine.compiled_policies(run))
     play = engine.begin(run, Attempt({"taken": 0, "refusals": 0}, events=False, checked=checked))
     return Part(engine, run, play, play.run())

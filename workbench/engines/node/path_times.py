@@ -125,7 +125,7 @@ def end_of_call(run: Run, number: int) -> None:
     path[HOLDS_AT], path[HOLDS_BY] = now, second
     for field in range(PARTS):
         path[HOLDS + field] = 0
-    computed, called = run.state.task[row[CALL.task], TASK.computed], row[CALL.asked]
+    computed, called = run.state.task[row[CALL.task], TASK.computed], row[CALL.since]
     path[HOLDS + TIME.shoot_down] = called - computed
     if run.calls.requests[number] == 0:
         path[HOLDS + TIME.malloc_service] = now - called

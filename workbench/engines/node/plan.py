@@ -69,7 +69,7 @@ class Plan(NamedTuple):
     """Of each tensor, its application."""
     size: np.ndarray
     """Bytes that are asked for."""
-    asked_by: np.ndarray
+    allocated_by: np.ndarray
     """The step that allocates it."""
     users: np.ndarray
     """Kernels that name it."""
@@ -211,7 +211,7 @@ def _tensors(tables: Tables, number: int, application: Application, first_step: 
     for place, step in enumerate(steps):
         if isinstance(step, Allocate):
             rows[step.tensor] = len(tables["size"])
-            tables.add(owner_of=number, size=step.bytes, asked_by=first_step + place, users=0)
+            tables.add(owner_of=number, size=step.bytes, allocated_by=first_step + place, users=0)
     return rows
 
 

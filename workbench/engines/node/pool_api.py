@@ -114,7 +114,7 @@ def append(service: Service, card: int, size: int, need: int, names: int) -> int
 @kernel
 def _join(jobs: Jobs, ticket: int, row: int, cycle: int) -> int:
     """Let a row wait for the service, which begins at once if it is idle."""
-    jobs.ticket_of[row], jobs.asked[row] = ticket, cycle
+    jobs.ticket_of[row], jobs.arrived_at[row] = ticket, cycle
     _go_on(jobs, cycle)
     return status(jobs)
 
@@ -207,7 +207,7 @@ def _tell_move(jobs: Jobs, what: int, move: int, cycle: int) -> None:
     """Tell that a region begins to move, over the links if these are waited for, or that it lies elsewhere."""
     service, counters = jobs.service, jobs.counters
     row = service.state.moves[move]
-    ticket, size = jobs.ticket_of[service.waiting.row_of[row[REGION]]], service.waiting.asked.size[row[REGION]]
+    ticket, size = jobs.ticket_of[service.waiting.row_of[row[REGION]]], service.waiting.requests.size[row[REGION]]
     if what == ARRIVES:
         answer(jobs, MOVED, ticket, row[TO], size, row[ADDRESS], row[LEFT])
     elif jobs.rates.by_links:

@@ -116,7 +116,7 @@ def begin_row(jobs: Jobs, cycle: int) -> None:
     _begin(jobs, cycle, nanoseconds_at(jobs, cycle))
     overhead = jobs.rates.release_ns if frees else jobs.rates.request_ns
     service.state.counters[POOL.free_at] = counters[COUNT.base] + overhead
-    time = nanoseconds_at(jobs, jobs.asked[row])
+    time = nanoseconds_at(jobs, jobs.arrived_at[row])
     service.waiting.since[row] = time
     loop.take(service, row, time)
     _follow(jobs)
@@ -215,7 +215,7 @@ def _add_rest(jobs: Jobs, end: int) -> None:
 def copy_ns(jobs: Jobs, move: int) -> int:
     """Return the nanoseconds that a move takes over a path that is alone."""
     tables, row = jobs.service.tables, jobs.service.state.moves[move]
-    size = jobs.service.waiting.asked.size[row[REGION]]
+    size = jobs.service.waiting.requests.size[row[REGION]]
     return int(size / tables.narrowest[row[LEFT] * tables.capacity.size + row[TO]])
 
 
@@ -262,7 +262,7 @@ def grant(jobs: Jobs, ticket: int, line: int) -> None:
     """Add the answer that grants a region, with the frames of the bytes that were asked for."""
     state, at = jobs.service.state, jobs.counters[COUNT.answers]
     answer(jobs, GRANTED, ticket, state.card[line], state.taken[line], state.identifier[line], NONE)
-    left, block = jobs.service.waiting.asked.size[line], int(state.block[line])
+    left, block = jobs.service.waiting.requests.size[line], int(state.block[line])
     if not (jobs.rates.framed or jobs.rates.placed):
         _add_run(jobs, 0, left)
         block = NONE
@@ -339,8 +339,8 @@ class Jobs(NamedTuple):
     """int64[tickets], bytes as they were asked for."""
     ticket_of: np.ndarray
     """int64[rows]."""
-    asked: np.ndarray
-    """int64[rows], the cycle at which each was asked."""
+    arrived_at: np.ndarray
+    """int64[rows], the cycle at which each came."""
     steps: np.ndarray
     """int64[steps, 3], those of the job under way."""
     answers: np.ndarray

@@ -163,7 +163,7 @@ def _jobs(service: Any, map_of_frames: frames.FrameMap, rates: Rates, tickets: i
         row_of=np.full((tickets, 2), NONE),
         size_of=np.zeros(tickets, np.int64),
         ticket_of=np.full(rows, NONE),
-        asked=np.zeros(rows, np.int64),
+        arrived_at=np.zeros(rows, np.int64),
         steps=np.zeros((rows + 2 * moves + 2, 3), np.int64),
         answers=np.zeros((_AT_ONCE, len(Answer._fields)), np.int64),
         runs=np.zeros((runs, 2), np.int64),

@@ -19,7 +19,7 @@ NEEDS_ROOM = -2
 """What a part answers whose arrays must grow first; nothing has happened."""
 AT_ONCE, WAIT = range(2)
 LOCAL, LINK = range(2)
-FOUND_TOUCH, FOUND_PLACE = range(2)
+MATCH_TOUCH, MATCH_PLACE = range(2)
 """In `State.found`: the touch of a phase that a position lies in, and which of its pages it is."""
 HOLD_NOTHING, HOLD_GROUP = range(2)
 
@@ -321,8 +321,8 @@ class CallFields(NamedTuple):
     card: int
     module: int
     status: int
-    asked: int
-    """When."""
+    since: int
+    """When it was made."""
     nulls: int
     """Requests that got nothing."""
 
@@ -410,8 +410,8 @@ class State(NamedTuple):
     """The same while they are being found: by address, when each is used first, and what is being sorted."""
     pending: np.ndarray = column(np.int64, 1 << 12, 4)
     """See `directory.ask_again`."""
-    found: np.ndarray = column(np.int64, 4)
-    """What was found last: see `touches.find_page`."""
+    match: np.ndarray = column(np.int64, 4)
+    """The touch of the last page that was looked for: see `touches.find_page`."""
     gauge: np.ndarray = column(np.float64, "gauges", 4)
     """See `history.note_module`."""
     spent: np.ndarray = column(np.float64, "windows", "watched")

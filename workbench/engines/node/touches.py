@@ -25,8 +25,8 @@ from workbench.engines.node.state import (
     ACCESS,
     COUNT,
     FAULT,
-    FOUND_PLACE,
-    FOUND_TOUCH,
+    MATCH_PLACE,
+    MATCH_TOUCH,
     NEEDS_ROOM,
     NONE,
     TASK,
@@ -63,11 +63,11 @@ def touches_of_task(run: Run, task: int, phase: int) -> int:
 @noinline
 def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> int:
     """Return the page of its tensor that lies at a position of a phase's touches; whose it is stands in `found`."""
-    match = run.state.found
+    match = run.state.match
     for touch in range(run.plan.first_touch[phase], run.plan.first_touch[phase + 1]):
         pages = pages_simulated(run, touch, kernel, group)
         if position < pages:
-            match[FOUND_TOUCH], match[FOUND_PLACE] = touch, position
+            match[MATCH_TOUCH], match[MATCH_PLACE] = touch, position
             return page_simulated(run, touch, kernel, group, position)
         position -= pages
     return NONE
@@ -117,12 +117,12 @@ def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> i
         return NONE
     row = state.access[access]
     state.counters[COUNT.free_access] = row[ACCESS.next]
-    tensor = run.plan.tensor[state.found[FOUND_TOUCH]]
+    tensor = run.plan.tensor[state.match[MATCH_TOUCH]]
     row[ACCESS.task], row[ACCESS.phase], row[ACCESS.position] = task, phase, position
     row[ACCESS.tag], row[ACCESS.tensor] = page_tag(run.pages, tensor, page), tensor
     row[ACCESS.entered] = NONE
     local = of_task[TASK.group] - run.plan.first_group[kernel]
-    row[ACCESS.bytes] = bytes_touched(run, state.found[FOUND_TOUCH], kernel, local, state.found[FOUND_PLACE])
+    row[ACCESS.bytes] = bytes_touched(run, state.match[MATCH_TOUCH], kernel, local, state.match[MATCH_PLACE])
     first, second = access_first(run, access), access_second(run, access)
     plan_event(run, cycle, RANK.touches, first, second, WHAT.touch, access)
     return access

@@ -95,7 +95,7 @@ class Pool(Simulator[PoolRecord]):
         requests = reclaimed(requests)
         return Run(given, requests, columns_of(requests, given.slots.cache))
 
-    def asked(self, run: Run) -> list[Policy]:
+    def compiled_policies(self, run: Run) -> list[Policy]:
         return answering(run.given.slots)
 
     def room(self, run: Run) -> Mapping[str, int]:
@@ -125,7 +125,7 @@ class Pool(Simulator[PoolRecord]):
         requests, columns, waited = run.requests, play.columns, np.zeros(play.columns.time.size, np.int64)
         if play.waiting is not None:
             requests = PoolRequests(*(np.asarray(column)[play.waiting.row_of] for column in requests))
-            columns, waited = play.waiting.asked, play.waiting.waited
+            columns, waited = play.waiting.requests, play.waiting.waited
             filled = None if filled is None else filled[play.waiting.row_of]
         nobody, nothing = np.zeros(columns.time.size), np.zeros(0)
         memories = zip(slots.target.terms(), state.target_memory, strict=True)
@@ -235,8 +235,8 @@ def reclaimed(requests: PoolRequests) -> PoolRequests:
     What was freed already, or allocated again under the same handle, is not freed once more.
 
     >>> columns = np.array([[0, 1, 2, 3], [7, 7, 7, 7], [0] * 4, [ALLOC, ALLOC, FREE, DIE], [1, 2, 1, 0], [8, 9, 0, 0]])
-    >>> found = reclaimed(PoolRequests(*columns))
-    >>> found.action.tolist(), found.handle.tolist(), found.bytes.tolist(), found.time.tolist()
+    >>> result = reclaimed(PoolRequests(*columns))
+    >>> result.action.tolist(), result.handle.tolist(), result.bytes.tolist(), result.time.tolist()
     ([0, 0, 1, 1], [1, 2, 1, 2], [8, 9, 0, 9], [0, 1, 2, 3])
     """
     return requests if not (requests.action == DIE).any() else _with_frees(requests, *_expanded(requests))

@@ -154,13 +154,13 @@ def take(run: Service, row: int, time: int) -> None:
     state, waiting, rules = run.state, run.waiting, run.rules
     waiting.when[row] = time
     line, since = _write_down(run, row), state.counters[COUNT.calls]
-    begin(waiting.asked, state, line, rules.request_ns)
-    if waiting.asked.names[line] != NONE:
-        free(waiting.asked, run.tables, rules, run.policies, state, line)
+    begin(waiting.requests, state, line, rules.request_ns)
+    if waiting.requests.names[line] != NONE:
+        free(waiting.requests, run.tables, rules, run.policies, state, line)
     elif rules.first_come and waiting.counters[HEAD] != NONE:
         state.outcome[line] = REFUSED
     else:
-        allocate(waiting.asked, run.tables, rules, run.policies, state, line)
+        allocate(waiting.requests, run.tables, rules, run.policies, state, line)
     if state.counters[STOP.fault] != FINE:
         state.counters[STOP.row] = row
         return
@@ -218,7 +218,7 @@ def end(run: Service) -> None:
 def _write_down(run: Service, row: int) -> int:
     """Copy a request into the line that is next, as it is asked; the line."""
     columns, waiting = run.columns, run.waiting
-    line, requests, named = waiting.counters[LINE], waiting.asked, columns.names[row]
+    line, requests, named = waiting.counters[LINE], waiting.requests, columns.names[row]
     requests.time[line], requests.borrower[line] = waiting.when[row], columns.borrower[row]
     requests.size[line], requests.need[line] = columns.size[row], columns.need[row]
     requests.names[line] = waiting.line_of[named] if named >= 0 else named
@@ -294,11 +294,11 @@ def _try_each(run: Service) -> None:
     while row != NONE:
         behind, since = waiting.behind[row], waiting.since[row]
         line = _write_down(run, row)
-        begin(waiting.asked, state, line, 0)
+        begin(waiting.requests, state, line, 0)
         state.outcome[line] = REFUSED
         too_late = rules.wait_ns > 0 and state.counters[COUNT.free_at] - since > rules.wait_ns
         if not too_late:
-            allocate(waiting.asked, run.tables, rules, run.policies, state, line)
+            allocate(waiting.requests, run.tables, rules, run.policies, state, line)
         if state.counters[STOP.fault] != FINE:
             state.counters[STOP.row] = row
             return

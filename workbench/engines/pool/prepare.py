@@ -69,8 +69,8 @@ def named(requests: PoolRequests) -> np.ndarray:
     A free names the latest allocation of its application's handle before it: `UNKNOWN` where there is none, `REPEATED`
     where an earlier free already named that one.
 
-    >>> told = PoolRequests(*np.array([[0] * 5, [0] * 5, [0] * 5, [0, 1, 1, 0, 1], [7, 7, 7, 7, 8], [9] * 5]))
-    >>> named(told).tolist() == [-1, 0, REPEATED, -1, UNKNOWN]
+    >>> requests = PoolRequests(*np.array([[0] * 5, [0] * 5, [0] * 5, [0, 1, 1, 0, 1], [7, 7, 7, 7, 8], [9] * 5]))
+    >>> named(requests).tolist() == [-1, 0, REPEATED, -1, UNKNOWN]
     True
     """
     key, keys = _keys(_column(requests.app), _column(requests.handle))

@@ -272,7 +272,7 @@ class Waiting(NamedTuple):
     """int64[requests], when it joined the queue."""
     behind: np.ndarray
     """int64[requests], which joined next, -1 = none."""
-    asked: Columns
+    requests: Columns
     """The requests in the order of serving, a line each; the line after the last one holds what is tried."""
     row_of: np.ndarray
     """int64[requests], the request of each line."""
@@ -319,7 +319,7 @@ def new_waiting(columns: Columns) -> Waiting:
         when=columns.time.copy(),
         since=np.zeros(rows, np.int64),
         behind=np.full(rows, NONE),
-        asked=Columns(*(np.zeros_like(column) for column in columns)),
+        requests=Columns(*(np.zeros_like(column) for column in columns)),
         row_of=np.full(rows, NONE),
         line_of=np.full(rows, NONE),
         waited=np.zeros(rows, np.int64),

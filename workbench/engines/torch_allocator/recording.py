@@ -254,7 +254,7 @@ def live_before(recording: Recording) -> np.ndarray:
     """Return the bytes asked for of each block that was live before the first event, by its handle: int64[blocks]."""
     log, start = recording.log, recording.start
     known = start.handle >= 0
-    requested = dict(zip(log.blocks.address.tolist(), log.blocks.asked.tolist(), strict=True))
+    requested = dict(zip(log.blocks.address.tolist(), log.blocks.requested.tolist(), strict=True))
     freed = np.flatnonzero(log.events.action == FREE_COMPLETED)[::-1]
     requested |= dict(zip(log.events.address[freed].tolist(), log.events.size[freed].tolist(), strict=True))
     result = np.zeros(int(known.sum()), np.int64)

@@ -110,7 +110,7 @@ class AllocatorSettings(Spec):
         pairs = [
             f"{name}:{getattr(self, name)}" for name in _IN_CONF if getattr(self, name) != self.levers[name].default
         ]
-        divisions = _divisions_said(self.roundup_power2_divisions)
+        divisions = _divisions_text(self.roundup_power2_divisions)
         return ",".join(pairs + ([f"roundup_power2_divisions:{divisions}"] if divisions else []))
 
     @classmethod
@@ -150,7 +150,7 @@ class AllocatorSettings(Spec):
             settings = cls.parse(conf if isinstance(conf, str) else "")
         except InputError:
             settings = cls.parse("")
-        return settings.but(**{name: value for name, value in _told(reply).items() if value is not None})
+        return settings.but(**{name: value for name, value in _levers_of(reply).items() if value is not None})
 
     def rules(self, private: np.ndarray, card_bytes: int | None = None, stops: bool = False) -> Rules:
         """Return the settings as the numbers that the loop works by.
@@ -199,13 +199,13 @@ def _with_an_eighth(size: int) -> int:
     return size + size // 8
 
 
-def _divisions_said(divisions: tuple[int, ...]) -> str:
+def _divisions_text(divisions: tuple[int, ...]) -> str:
     """Return one number where all are alike, else a list of where they change; empty if nothing is rounded.
 
     The first size of a list stands for all smaller ones too, `>` for all larger ones than the last; what no size stands
     for is not rounded.
 
-    >>> _divisions_said((16,) * 4 + (0,) * 12), _divisions_said((0,) * 8 + (4,) * 8)
+    >>> _divisions_text((16,) * 4 + (0,) * 12), _divisions_text((0,) * 8 + (4,) * 8)
     ('[8:16]', '[128:0,>:4]')
     """
     if len(set(divisions)) == 1:
@@ -266,7 +266,7 @@ def variable_of(settings: Mapping[str, Any]) -> str:
     return VARIABLES[1] if any("hip" in str(key).lower() for key in settings) else VARIABLES[0]
 
 
-def _told(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _levers_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levers that a snapshot tells, None = it does not."""
     split, share = settings.get("max_split_size"), settings.get("garbage_collection_threshold")
     grows, steps = settings.get("expandable_segments"), settings.get("roundup_power2_divisions")
@@ -274,10 +274,10 @@ def _told(settings: Mapping[str, Any]) -> dict[str, Any]:
         "max_split_size_mb": split // MIB if isinstance(split, int) and 20 * MIB <= split < 1 << 44 else None,
         "garbage_collection_threshold": float(share) if isinstance(share, float) and 0 < share < 1 else None,
         "expandable_segments": grows if isinstance(grows, bool) else None,
-        "roundup_power2_divisions": _steps_told(steps) if isinstance(steps, Mapping) else None,
+        "roundup_power2_divisions": _steps_of(steps) if isinstance(steps, Mapping) else None,
     }
 
 
-def _steps_told(steps: Mapping[Any, Any]) -> tuple[int, ...] | None:
+def _steps_of(steps: Mapping[Any, Any]) -> tuple[int, ...] | None:
     divisions = tuple(steps.get(str(1 << k), 0) for k in range(INTERVALS))
     return divisions if all(isinstance(it, int) and it >= 0 and not it & (it - 1) for it in divisions) else None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.kit import numbered
 from workbench.engines.translation.events import ANSWERS, CORES, KIND, SOURCE_BITS, most_events, schedule
-from workbench.engines.translation.state import COUNT, MISS, OF, PARKED, TOLD, TOLD_SIZE, Run, to_int64
+from workbench.engines.translation.state import COUNT, MISS, OF, PARKED, REPLY, REPLY_SIZE, Run, to_int64
 from workbench.records.translation import SERVED_BY
 from workbench.structures import event_queue as at
 from workbench.structures.bitmaps import FIRST_WORD, NOBODY, next_core
@@ -63,11 +63,11 @@ SAYS, WAY = numbered(Answers), numbered(Ways)
 def tell(run: Run, kind: int, ordinal: int, cycle: int, what: int, core: int, tag: int) -> int:
     """Write an answer in which no walk has a part; return where it begins."""
     answers, counters = run.state.answers, run.state.counters
-    here = TOLD_SIZE * counters[COUNT.answered]
+    here = REPLY_SIZE * counters[COUNT.answered]
     counters[COUNT.answered] += 1
-    answers[here + TOLD.kind], answers[here + TOLD.ticket] = kind, ordinal & ((1 << TICKET_BITS) - 1)
-    answers[here + TOLD.cycle], answers[here + TOLD.what] = cycle, what
-    answers[here + TOLD.core], answers[here + TOLD.tag] = core, tag
+    answers[here + REPLY.kind], answers[here + REPLY.ticket] = kind, ordinal & ((1 << TICKET_BITS) - 1)
+    answers[here + REPLY.cycle], answers[here + REPLY.what] = cycle, what
+    answers[here + REPLY.core], answers[here + REPLY.tag] = core, tag
     _write_walk(run, here, cycle, cycle, cycle, cycle)
     return here
 
@@ -75,8 +75,8 @@ def tell(run: Run, kind: int, ordinal: int, cycle: int, what: int, core: int, ta
 @inlined
 def _write_walk(run: Run, here: int, queued: int, begun: int, read: int, ended: int) -> None:
     answers = run.state.answers
-    answers[here + TOLD.queued], answers[here + TOLD.begun] = queued, begun
-    answers[here + TOLD.read], answers[here + TOLD.ended] = read, ended
+    answers[here + REPLY.queued], answers[here + REPLY.begun] = queued, begun
+    answers[here + REPLY.read], answers[here + REPLY.ended] = read, ended
 
 
 @inlined
@@ -115,13 +115,13 @@ def tell_holders(run: Run, miss: int, count: int, now: int) -> None:
 def fill_comes_first(run: Run, first: int) -> None:
     """Let the fill of an answer stand before the rows of those who are answered, which begin at a given one."""
     answers, last = run.state.answers, run.state.counters[COUNT.answered] - 1
-    if last < first or answers[last * TOLD_SIZE + TOLD.kind] != SAYS.filled:
+    if last < first or answers[last * REPLY_SIZE + REPLY.kind] != SAYS.filled:
         return
-    for field in range(TOLD_SIZE):
-        moved = answers[last * TOLD_SIZE + field]
+    for field in range(REPLY_SIZE):
+        moved = answers[last * REPLY_SIZE + field]
         for row in range(last, first, -1):
-            answers[row * TOLD_SIZE + field] = answers[(row - 1) * TOLD_SIZE + field]
-        answers[first * TOLD_SIZE + field] = moved
+            answers[row * REPLY_SIZE + field] = answers[(row - 1) * REPLY_SIZE + field]
+        answers[first * REPLY_SIZE + field] = moved
 
 
 @noinline
@@ -150,7 +150,7 @@ def tell_answer(run: Run, miss: int, ordinal: int, source: int, done: int, now: 
 def _tell_later(run: Run, core: int, key: int, ordinal: int, source: int, done: int, now: int) -> int:
     """Let an answer be told at a later cycle; return its event, whose numbers say that no walk has a part in it."""
     subject = (done << SOURCE_BITS) + source
-    place = schedule(run, done, now, KIND.told, ANSWERS, core, key, ordinal, subject)
+    place = schedule(run, done, now, KIND.answer_due, ANSWERS, core, key, ordinal, subject)
     events, here = run.state.event_queue.events, place * at.EVENT
     events[here + at.PAGE], events[here + at.NOTE] = done, done
     events[here + at.HERE], events[here + at.GOAL] = done, done
@@ -225,4 +225,4 @@ def has_room(run: Run) -> bool:
     if not run.rules.keeps_answers:
         return True
     answers = counters[COUNT.answered] + most_answers(run.rules.cores, counters)
-    return bool(answers * TOLD_SIZE <= state.answers.size)
+    return bool(answers * REPLY_SIZE <= state.answers.size)

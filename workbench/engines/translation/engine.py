@@ -13,9 +13,9 @@ import numpy as np
 
 from workbench.engines.kit import FINE, STOP, Attempt, Simulator, Stop, policy_error, stop_of
 from workbench.engines.kit.engine import at_slot
+from workbench.engines.translation.growth import may_forget, with_pages, with_room, without_unknown_pages
 from workbench.engines.translation.loop import play_in_order, play_warps
 from workbench.engines.translation.options import Case, Slots, TranslationOptions, check_bypass, check_order
-from workbench.engines.translation.page_room import may_forget, with_pages, with_room, without_unknown_pages
 from workbench.engines.translation.page_table import check_sizes
 from workbench.engines.translation.prepare import Reading, new_state, policies_of, rules_of, with_shortcuts
 from workbench.engines.translation.state import (
@@ -63,7 +63,7 @@ class Translation(Simulator[TranslationRecord]):
         check_options(given.options, given.machine)
         return Reading(given, plan)
 
-    def asked(self, run: Reading) -> list[Policy]:
+    def compiled_policies(self, run: Reading) -> list[Policy]:
         """Return the policies whose answers are compiled: of an eviction, the one that it is based on."""
         _, peer, fill, remote, eviction, shared = run.given.slots
         return [peer, fill, remote, eviction.base_policy(), shared.base_policy()]

@@ -57,7 +57,7 @@ class Kinds(NamedTuple):
     acknowledgement: int
     ballast: int
     """A message that only keeps links busy: what it says is known at once."""
-    told: int
+    answer_due: int
     """No message: an answer is due that somebody outside waits for."""
     directory: int
     departure: int

@@ -54,7 +54,7 @@ THERE: Any = np.int64(0)
 PUSHED: Any = np.int64(MESSAGES.index("push"))
 touched = TOUCHED.ask
 fill = FILL.ask
-told = TOLD.ask
+tell_policy = TOLD.ask
 
 
 @inlined
@@ -181,7 +181,7 @@ def tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
 @noinline
 def _tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
     policy = run.policies.fill
-    answer = told(policy.told, FillNotice(core, peer, used, run.rules.cores, policy.params, policy.memory))
+    answer = tell_policy(policy.told, FillNotice(core, peer, used, run.rules.cores, policy.params, policy.memory))
     if answer == RAISED:
         fail(run.state.counters, FAULT.fill_raised, now, core, RAISED)
 

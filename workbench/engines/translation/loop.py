@@ -272,7 +272,7 @@ def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> 
         events[here + at.CYCLE] = note
         at.enter(run.state.event_queue, place, now)
         return
-    if kind == KIND.told:
+    if kind == KIND.answer_due:
         answer_is_due(run, place, now)
         return
     at.give_place(run.state.event_queue, place)

@@ -30,7 +30,7 @@ from workbench.engines.translation.events import (
 from workbench.engines.translation.frontend import unmap_everywhere
 from workbench.engines.translation.lookup import FOR_CORE, NOWHERE, TO_UNMAP, find, park, wait_behind
 from workbench.engines.translation.loop import begin, handle_next
-from workbench.engines.translation.state import COUNT, MISS, OF, TOLD_SIZE, Run, to_int64
+from workbench.engines.translation.state import COUNT, MISS, OF, REPLY_SIZE, Run, to_int64
 from workbench.policies.translation.locate import CENTRAL, DIRECTORY
 from workbench.structures import event_queue as at
 from workbench.structures.bitmaps import FIRST_WORD, NOBODY, drop_core, next_core
@@ -97,8 +97,8 @@ def enter_queue(run: Run, core: int, page: int, tag: int, ticket: int, cycle: in
     counters[COUNT.now] = cycle
     if why != TO_UNMAP:
         counters[COUNT.last_start] = cycle
-    ordinal = (counters[COUNT.asked] << TICKET_BITS) + ticket
-    counters[COUNT.asked] += 1
+    ordinal = (counters[COUNT.tickets] << TICKET_BITS) + ticket
+    counters[COUNT.tickets] += 1
     number = to_int64(number_of(run.state.numbers, tag))
     wait_behind(run, core, park(run, cycle, page, number, tag, ordinal, why, cycle))
     if not run.state.halted[core]:
@@ -230,8 +230,8 @@ def take_score(run: Run, core: int) -> int:
 
 @routine
 def answer_of(run: Run, place: int, field: int) -> int:
-    """Return a field (`state.Told`) of an answer that waits; the oldest has place 0."""
-    return run.state.answers[place * TOLD_SIZE + field]
+    """Return a field (`state.Reply`) of an answer that waits; the oldest has place 0."""
+    return run.state.answers[place * REPLY_SIZE + field]
 
 
 @routine

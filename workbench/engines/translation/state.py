@@ -104,7 +104,7 @@ class Waiting(NamedTuple):
     """Of one that waits for a register: the first unmapping of its page since, by number; 0 = none."""
 
 
-class Told(NamedTuple):
+class Reply(NamedTuple):
     """A row of `State.answers`.
 
     Its last four fields are equal where no walk has a part in the answer.
@@ -131,9 +131,9 @@ class Told(NamedTuple):
 
 OF = numbered(Miss)
 WAITING = numbered(Waiting)
-TOLD = numbered(Told)
+REPLY = numbered(Reply)
 
-PARKED, MISS, TOLD_SIZE = len(WAITING), len(OF), len(TOLD)
+PARKED, MISS, REPLY_SIZE = len(WAITING), len(OF), len(REPLY)
 """Numbers of a waiting access, of a miss under way, and of an answer."""
 HAND = 24
 """Events of misses that wait outside the event queue at most."""
@@ -228,7 +228,7 @@ class Counters(NamedTuple):
     """Rows of the log, also where they found no room."""
     answered: int
     """Answers that wait to be taken."""
-    asked: int
+    tickets: int
     """Accesses that were asked for from outside."""
 
 
@@ -344,7 +344,7 @@ class State(NamedTuple):
     """Walks that each core may begin in software."""
     log: np.ndarray = log_of("logged", COLUMNS)
     answers: np.ndarray = column(np.int64, 0)
-    """int64[room * 10]: what is told to who asks, a row of `Told` each."""
+    """int64[room * 10]: what is told to who asks, a row of `Reply` each."""
     stalled_until: np.ndarray = column(np.int64, "cores", fill=-(1 << 62))
     """The cycle before which each core issues nothing, because of shoot-downs that somebody else decides."""
     stalled: np.ndarray = column(np.int64, "cores")

@@ -22,7 +22,7 @@ from workbench.errors import PolicyError
 from workbench.policies.arguments import MOST_LEVELS, listed, whole, wholes
 from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker
+from workbench.policies.scenes import ANSWER, Request, Scenes, Speaker
 from workbench.streams import Streams
 
 
@@ -161,7 +161,7 @@ class PriorityContract(Contract):
             yield asks(cycle, int(draw.integers(1, size + 2)), size, waited)
             yield "holds_until", OrderView(step if step < 70 else cycle, size, None)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where an order does not hold beyond the cycle; any number is a rank."""
         early = request.name != ANSWER and type(self.policy).holds_until and request.answer <= request.see.cycle
         return (
@@ -187,7 +187,7 @@ class PriorityContract(Contract):
 
     def test_below_all_is_never_more_urgent_than_the_lowest(self) -> None:
         rank = Speaker(self.policy).ask
-        for requested in self.asked():
+        for requested in self.requests():
             if requested.name == ANSWER:
                 lowest, below = (requested.see._replace(priority=requested.see.levels + k) for k in (0, 1))
                 assert rank(lowest) <= rank(below), below

@@ -26,7 +26,7 @@ from workbench.levers import lever
 from workbench.policies.arguments import MOST_LEVELS, MOST_WAVES, truths, whole
 from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import Asked, Scenes
+from workbench.policies.scenes import Request, Scenes
 
 
 @view
@@ -280,7 +280,7 @@ class StuckContract(Contract):
         for waves, independent, priority in product(WAVES, (0, 1), range(1, size + 2)):
             yield StuckView(waves, independent, priority, size, None)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where waves that belong together are split, or a sub-group would get none (spec 3, R29)."""
         parts, see = request.answer, request.see
         fine = parts in (0, 1) or (see.independent and 2 <= parts <= see.waves)

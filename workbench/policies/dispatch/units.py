@@ -24,7 +24,7 @@ from workbench.levers import Spec, lever
 from workbench.policies.arguments import MOST_UNITS, MOST_WAVES, listed, whole, wholes
 from workbench.policies.contract import SEED, Contract
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import Asked, Scenes, compiled
+from workbench.policies.scenes import Request, Scenes, compiled
 from workbench.streams import Streams
 from workbench.structures.rng import below
 
@@ -349,8 +349,8 @@ class SplitTable(Spec):
         return tuple(self.rows()[waves - 1].tolist())
 
     def __str__(self) -> str:
-        shown = (" ".join(map(str, row)) for row in self.rows().tolist())
-        return "\n".join(f"{waves}: {row}" for waves, row in enumerate(shown, 1))
+        lines = (" ".join(map(str, row)) for row in self.rows().tolist())
+        return "\n".join(f"{waves}: {row}" for waves, row in enumerate(lines, 1))
 
 
 WAVES_A_UNIT = 16
@@ -381,25 +381,25 @@ class UnitsContract(Contract):
             while running and sum(map(np.sum, running)) > WAVES_A_UNIT * size:
                 running.pop(int(draw.integers(len(running))))
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where a wave is lost or given twice, or a unit gets a negative number."""
         counts = request.after.counts
         wrong = counts.sum() != request.see.waves or counts.min() < 0
         return f"shared out {counts.tolist()} for {request.see}" if wrong else ""
 
     def test_evenly_or_not(self) -> None:
-        uneven = [requested for requested in self.asked() if np.ptp(requested.after.counts) > 1]
+        uneven = [requested for requested in self.requests() if np.ptp(requested.after.counts) > 1]
         assert bool(uneven) != self.evenly, f"evenly is {self.evenly}, {len(uneven)} groups are not: {uneven[:1]}"
 
     def test_the_counts_do_not_depend_on_what_stood_there(self) -> None:
         say = compiled(self.policy)
-        for requested in self.asked():
+        for requested in self.requests():
             again = requested.see._replace(counts=np.full(requested.see.units, 99, np.int64))
             assert say("answer", again) == requested.answer, requested.see
             assert again.counts.tolist() == requested.after.counts.tolist(), requested.see
 
     def test_the_pointer_alone_counts_where_it_says_so(self) -> None:
-        for requested in self.asked() if self.policy.by_pointer() else []:
+        for requested in self.requests() if self.policy.by_pointer() else []:
             counts = self.policy.split(requested.see.waves, requested.see.units, requested.see.pointer)[0]
             assert counts == requested.after.counts.tolist(), requested.see
 

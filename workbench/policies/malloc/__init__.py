@@ -17,8 +17,8 @@ globals().update(exported(__name__))
 
 
 def _design(serve: object, heap: object, lock: object, arenas: object = "one_heap") -> Mapping[str, Policy]:
-    said = {"serve": serve, "heap": heap, "lock": lock, "arenas": arenas}
-    return {slot: read_policy(slot, given) for slot, given in said.items()}
+    slots = {"serve": serve, "heap": heap, "lock": lock, "arenas": arenas}
+    return {slot: read_policy(slot, given) for slot, given in slots.items()}
 
 
 _CAS = {"lock_free": {"operation": "compare_and_swap", "hold_cycles": 24}}

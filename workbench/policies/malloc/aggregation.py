@@ -272,9 +272,9 @@ class BlockAggregated(Serve):
 
 
 @kernel
-def adjusted(asked: int, least: int, align: int) -> int:
+def adjusted(size: int, least: int, align: int) -> int:
     """Return the bytes of the piece that a request of so many bytes gets."""
-    raised = max(asked, least)
+    raised = max(size, least)
     return (raised + align - 1) // align * align
 
 

@@ -143,12 +143,12 @@ class DeviceHeap:
                 self._tell("released", one)
 
     def _take(
-        self, found: list[int | None], first: int, lanes: list[int], offsets: list[int], sizes: list[int]
+        self, addresses: list[int | None], first: int, lanes: list[int], offsets: list[int], sizes: list[int]
     ) -> None:
         """Take one request to the heap; where it fails, what the policy says is tried."""
         block = self._place(sum(sizes) + self.serve.block_header())
         if block is not None:
-            self._book(found, first, block, lanes, offsets, sizes)
+            self._book(addresses, first, block, lanes, offsets, sizes)
             return
         parts = {"all_null": 0, "per_thread_fallback": len(lanes), "halve_and_retry": 2}[self.serve.on_failure()]
         if parts == 0 or len(lanes) == 1:
@@ -156,7 +156,7 @@ class DeviceHeap:
         step = -(-len(lanes) // parts)
         for k in range(0, len(lanes), step):
             cut = slice(k, k + step)
-            self._take(found, first, lanes[cut], [o - offsets[k] for o in offsets[cut]], sizes[cut])
+            self._take(addresses, first, lanes[cut], [o - offsets[k] for o in offsets[cut]], sizes[cut])
 
     def _place(self, size: int) -> _Range | None:
         granules = max(-(-size // self.granule), 1)
@@ -171,7 +171,13 @@ class DeviceHeap:
         return _Range(start, granules)
 
     def _book(
-        self, found: list[int | None], first: int, block: _Range, lanes: list[int], offsets: list[int], sizes: list[int]
+        self,
+        addresses: list[int | None],
+        first: int,
+        block: _Range,
+        lanes: list[int],
+        offsets: list[int],
+        sizes: list[int],
     ) -> None:
         header, warp = self.serve.block_header(), first // self.serve.unit()
         for lane, offset, size in zip(lanes, offsets, sizes, strict=True):
@@ -179,7 +185,7 @@ class DeviceHeap:
             if self.serve.frees() == "piecewise":
                 held = _Range(block.start + offset // self.granule, size // self.granule)
             address = self.base + block.start * self.granule + header + offset
-            found[first + lane] = address
+            addresses[first + lane] = address
             self._live[address] = held, warp
             self._freed.discard(address)
             self._pieces[held] = self._pieces.get(held, 0) + 1

@@ -27,7 +27,7 @@ from workbench.errors import wrong_value
 from workbench.policies.arguments import listed, truths
 from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import KEPT, Asked, Scenes
+from workbench.policies.scenes import KEPT, Request, Scenes
 
 MOST_BYTES = 1 << 40
 NOT_SERVED = -1
@@ -120,8 +120,8 @@ class Serve(Policy, abstract=True):
         >>> WarpAggregated(warp_size=4, min_alloc=1).offsets([5, 8, 9, 2, 7])
         [(24, [0, 5, 13, 22]), (7, [0])]
         """
-        found = self.served(requests)
-        return [(one.total, one.offsets) for one in found]
+        rows = self.served(requests)
+        return [(one.total, one.offsets) for one in rows]
 
     def served(self, requests: Sequence[int], active: Sequence[bool] | None = None) -> list[Served]:
         """Return every heap request that a batch of threads makes, warp by warp; inactive threads make none.
@@ -139,13 +139,13 @@ class Serve(Policy, abstract=True):
             result += self.cut(lanes, requested[first + lanes], memory)
         return result
 
-    def cut(self, lanes: np.ndarray, asked: np.ndarray, memory: np.ndarray) -> list[Served]:
+    def cut(self, lanes: np.ndarray, sizes: np.ndarray, memory: np.ndarray) -> list[Served]:
         """Cut one call, asked in plain Python, into its heap requests."""
         if not len(lanes):
             return []
         part, offset, size, leader = (np.zeros(len(lanes), np.int64) for _ in range(4))
-        parts = self.plain_answer()(ServeView(lanes, asked, part, offset, size, leader, self.parameters(), memory))
-        return [_told(p, lanes, part, offset, size, leader) for p in range(parts)]
+        parts = self.plain_answer()(ServeView(lanes, sizes, part, offset, size, leader, self.parameters(), memory))
+        return [_request_of(p, lanes, part, offset, size, leader) for p in range(parts)]
 
     def unit(self) -> int:
         """Return how many threads are served together: threads k unit .. k unit + unit - 1 make a group (spec 2, R2,
@@ -215,7 +215,7 @@ def tree_steps(lanes: int) -> int:
     return math.ceil(math.log2(lanes)) if lanes > 1 else 0
 
 
-def _told(
+def _request_of(
     p: int, lanes: np.ndarray, part: np.ndarray, offset: np.ndarray, size: np.ndarray, leader: np.ndarray
 ) -> Served:
     inside = part == p
@@ -239,13 +239,13 @@ class ServeContract(Contract):
             empty = (np.zeros(len(lanes), np.int64) for _ in range(4))
             yield ServeView._make((lanes, requested, *empty, *KEPT))
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where a piece is too small or nowhere, or a request has a leader that is none of its lanes."""
         fault = _fault(request.answer, request.after)
         return f"answered {fault}, for {request.see}" if fault else ""
 
     def test_pieces_of_a_request_do_not_overlap(self) -> None:
-        for requested in self.asked():
+        for requested in self.requests():
             for request in range(requested.answer):
                 inside = requested.after.part == request
                 starts, sizes = requested.after.offset[inside], requested.after.size[inside]

@@ -111,10 +111,10 @@ class Allocator:
 
     def _scattered(self, length: int) -> list[tuple[int, int]]:
         """Return the lowest free segments, one by one."""
-        found = [next_free(self._free, 0)]
-        while len(found) < length:
-            found.append(next_free(self._free, found[-1] + 1))
-        return [(int(segment), 1) for segment in found]
+        lowest = [next_free(self._free, 0)]
+        while len(lowest) < length:
+            lowest.append(next_free(self._free, lowest[-1] + 1))
+        return [(int(segment), 1) for segment in lowest]
 
     def _tell(self, name: str, start: int, length: int) -> None:
         notice = PlacementNotice(self._free, self.segments, start, length, self.policy.parameters(), self._memory)

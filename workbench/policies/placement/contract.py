@@ -19,7 +19,7 @@ from workbench.policies.contract import SEED, Contract
 from workbench.policies.placement.free_map import as_text
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
-from workbench.policies.scenes import ANSWER, KEPT, Asked, Say, Scenes, Speaker, compiled, walk
+from workbench.policies.scenes import ANSWER, KEPT, Request, Say, Scenes, Speaker, compiled, walk
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken, unpacked
 
 Ranges = list[tuple[int, int]]
@@ -56,7 +56,7 @@ class PlacementContract(Contract):
                 _mark(free, ranges, mark_free)
                 yield "released", _tells(free, size, ranges[0][0], sum(length for _, length in ranges))
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where the answer is no free range, or refuses what fits without saying that it may."""
         see, answer = request.see, request.answer
         if request.name != ANSWER:
@@ -68,7 +68,7 @@ class PlacementContract(Contract):
         return ""
 
     def test_refuses_what_fits_if_it_says_that_it_may(self) -> None:
-        refused = (a for a in self.asked() if a.name == ANSWER and a.answer == REFUSED)
+        refused = (a for a in self.requests() if a.name == ANSWER and a.answer == REFUSED)
         may = not self.policy.work_conserving()
         assert not may or any(fits(self.policy, a.see) for a in refused), "may refuse what fits, and never does"
 

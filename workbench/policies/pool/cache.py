@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from workbench.errors import wrong_value
 from workbench.policies.arguments import whole
-from workbench.policies.contract import ValueContract, told_by_a_fresh_interpreted_process
+from workbench.policies.contract import ValueContract, output_of_a_fresh_process
 from workbench.policies.policy import Policy
 
 NEVER = 1 << 62
@@ -154,4 +154,4 @@ class CacheContract(ValueContract):
         assert set(flags) <= {0, 1}
 
     def test_its_numbers_are_the_same_in_a_fresh_process(self) -> None:
-        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == str(self.policy.rules())
+        assert output_of_a_fresh_process(self.policy, _FRESH) == str(self.policy.rules())

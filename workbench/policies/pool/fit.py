@@ -21,7 +21,7 @@ from workbench.levers import lever
 from workbench.policies.arguments import MOST_BYTES, whole, wholes
 from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import KEPT, Asked, Scenes
+from workbench.policies.scenes import KEPT, Request, Scenes
 from workbench.structures.size_index import (
     ABOVE,
     ADDRESS,
@@ -258,7 +258,7 @@ class FitContract(Contract):
             index, needed = _drawn(draw)
             yield FitView(needed, 0, 0, *index, *KEPT)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where the block is in use or too small."""
         answer, see = request.answer, request.see
         if answer == NONE:

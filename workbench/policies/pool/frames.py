@@ -22,7 +22,7 @@ from workbench.errors import InputError, wrong_value
 from workbench.policies.arguments import MOST_BYTES, listed, whole, wholes
 from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import Asked, Scenes
+from workbench.policies.scenes import Request, Scenes
 
 
 @view
@@ -171,7 +171,7 @@ class FramesContract(Contract):
             room = np.zeros(3, np.int64)
             yield FramesView(need, taken, start.size, np.r_[start, room], np.r_[length, room], _BROUGHT)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where the granule is not free."""
         see = request.see
         begins, ends = see.start[: see.runs], (see.start + see.length)[: see.runs]
@@ -179,7 +179,7 @@ class FramesContract(Contract):
         return "" if free else f"answered granule {request.answer}, which is not free, for {see}"
 
     def test_gives_exactly_what_is_needed(self) -> None:
-        for requested in self.asked()[:20]:
+        for requested in self.requests()[:20]:
             see = requested.see
             free = list(zip(see.start[: see.runs].tolist(), see.length[: see.runs].tolist(), strict=True))
             runs = self.policy.take(free, see.need)

@@ -24,7 +24,7 @@ from workbench.levers import lever
 from workbench.policies.arguments import MOST_BYTES, whole, wholes
 from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import Asked, Scenes
+from workbench.policies.scenes import Request, Scenes
 
 BYTES, IN_USE, OLDER, NEWER = range(4)
 """Of a driver allocation: its size, how many of its blocks are in use, and its neighbours in the order of `oldest`."""
@@ -230,14 +230,14 @@ class IdleContract(Contract):
             excess = int(draw.integers(1, sizes[order].sum() + 1))
             yield IdleView(excess, order[0], chained(sizes.tolist(), order), _BROUGHT)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where what is named is not wholly cached."""
         wrong = request.answer not in (-1, *_cached(request.see))
         return f"named {request.answer}, which is not wholly cached, for {request.see}" if wrong else ""
 
     def test_keeps_within_its_limit_or_keeps_all(self) -> None:
         assert 0 <= self.policy.limit_bytes() <= NO_LIMIT
-        for requested in self.asked():
+        for requested in self.requests():
             sizes = requested.see.origins[BYTES::EACH][_cached(requested.see)].tolist()
             gone = self.policy.returned(sizes, max(sum(sizes) - requested.see.excess, 0))
             assert not gone or sum(sizes) - sum(gone) <= sum(sizes) - requested.see.excess

@@ -17,9 +17,9 @@ _ask = PROBE.ask
 
 
 @kernel
-def _ask_each(answer, states, blocks, params, found):  # type: ignore[no-untyped-def]
+def _ask_each(answer, states, blocks, params, results):  # type: ignore[no-untyped-def]
     for k in range(states.shape[0]):
-        found[k] = _ask(answer, ProbeView(states[k], blocks, params))
+        results[k] = _ask(answer, ProbeView(states[k], blocks, params))
 
 
 def reports(probe: Probe, states: np.ndarray, blocks: int) -> np.ndarray:

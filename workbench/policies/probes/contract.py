@@ -19,7 +19,7 @@ from workbench.errors import InputError
 from workbench.policies.contract import Contract
 from workbench.policies.placement.free_map import as_text, bits_text
 from workbench.policies.probes.question import Probe, ProbeView
-from workbench.policies.scenes import Asked, Scenes
+from workbench.policies.scenes import Request, Scenes
 from workbench.streams import Streams
 from workbench.structures.bitmaps import packed, unpacked
 
@@ -39,7 +39,7 @@ class ProbeContract(Contract):
             for free in states(size, steps):
                 yield asks(free, size)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where more is reported than there is, or less, without saying that it may be."""
         report, blocks, run = request.answer, request.see.blocks, longest(request.see.free, request.see.blocks)
         if not 0 <= report <= blocks or (report > run and self.policy.never_more()):
@@ -54,7 +54,7 @@ class ProbeContract(Contract):
         assert self._sizes(), f"{self.policy.short()} refuses all of {self.sizes}"
 
     def test_errs_where_it_says_so(self) -> None:
-        errors = [(a.see.blocks, a.answer - longest(a.see.free, a.see.blocks)) for a in self.asked()]
+        errors = [(a.see.blocks, a.answer - longest(a.see.free, a.see.blocks)) for a in self.requests()]
         assert self.policy.never_more() or any(error > 0 for _, error in errors), "may report more, and never does"
         for blocks in self._sizes():
             less = any(error < 0 for n, error in errors if n == blocks)

@@ -163,17 +163,17 @@ def _reduced(
 ) -> dict[tuple[int, int], np.ndarray]:
     """Return SAR of every field of every period, int32[width] each; fields are made of parts that they share (R59)."""
     cuts = sorted({int(cut) for one in starts for cut in one})
-    found: dict[tuple[int, int], list[int]] = {
+    by_field: dict[tuple[int, int], list[int]] = {
         (int(first), int(end)): [] for one in starts for first, end in pairwise(one)
     }
     circuit.part, row = SEARCH, word
     for by in range(word.size):
         row = following(circuit, row, shifted(word, by, left=False), passing[by]) if by else row
         parts = {first: circuit.any_of(row[first:end]) for first, end in pairwise(cuts)}
-        for (first, end), wires in found.items():
+        for (first, end), wires in by_field.items():
             inside = [parts[cut] for cut in cuts if first <= cut < end]
             wires.append(int(circuit.any_of(np.concatenate(inside))[0]))
-    return {field: np.array(wires, np.int32) for field, wires in found.items()}
+    return {field: np.array(wires, np.int32) for field, wires in by_field.items()}
 
 
 def following(circuit: Netlist, row: np.ndarray, moved: np.ndarray, passing: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_CORES, MOST_ENTRIES, listed, seed_of, whole
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import ANSWER, KEPT, Asked, Scenes, Speaker, plain
+from workbench.policies.scenes import ANSWER, KEPT, Request, Scenes, Speaker, plain
 from workbench.policies.translation.cores import OfCores, cores_of, drawn_pairs, two_of
 
 REFUSED = -1
@@ -372,7 +372,7 @@ class FillContract(OfCores):
             yield FillView(core, size, ENTRIES, held, shared, drawn_pairs(draw, size), np.full(size, -7), *KEPT)
             yield "told", FillNotice(core, peer, int(draw.integers(2)), size, *KEPT)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where a copy goes to the requester, twice to one core, or to none that there is."""
         if request.name != ANSWER:
             return ""
@@ -383,7 +383,7 @@ class FillContract(OfCores):
 
     def test_depends_on_counts_only_where_it_says_so(self) -> None:
         speaker = Speaker(self.policy, self.start_memory(self.policy, 8, 1), plain(self.policy))
-        for requested in self.asked() if not self.policy.counts() else []:
+        for requested in self.requests() if not self.policy.counts() else []:
             if requested.name == ANSWER:
                 blind = requested.see._replace(shared=0, pairs=0 * requested.see.pairs, memory=None)
                 assert speaker.ask(blind) >= 0, "a rule that reads no counts does not depend on them"

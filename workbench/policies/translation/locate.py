@@ -414,8 +414,8 @@ def equal_area_entries(
     >>> equal_area_entries(Directory(entries=32), 32, 4, cores=80)
     76
     """
-    asked = {"private_ways": private_ways, "cores": cores, "page_number_bits": page_number_bits}
-    private_ways, cores, page_number_bits = (whole(name, number, 0, MOST_ENTRIES) for name, number in asked.items())
+    numbers = {"private_ways": private_ways, "cores": cores, "page_number_bits": page_number_bits}
+    private_ways, cores, page_number_bits = (whole(name, number, 0, MOST_ENTRIES) for name, number in numbers.items())
     private_entries = whole("private_entries", private_entries, None, MOST_ENTRIES)
     if private_entries < 1:
         raise wrong_value("", "private_entries", "must be at least 1", private_entries, 1)

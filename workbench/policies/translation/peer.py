@@ -19,7 +19,7 @@ from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readabl
 from workbench.errors import wrong_value
 from workbench.policies.arguments import listed, seed_of, whole, wholes
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import KEPT, Asked, Scenes
+from workbench.policies.scenes import KEPT, Request, Scenes
 from workbench.policies.translation.cores import OfCores, as_words, cores_of, two_of
 from workbench.streams import Streams
 from workbench.structures.bitmaps import NOBODY, count_cores, next_core
@@ -227,7 +227,7 @@ class PeerContract(OfCores):
             hops, load = draw.integers(0, 5, size * size), draw.integers(0, 9, size)
             yield PeerView(core, size, np.array([holders], np.uint64), hops, load, *KEPT)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where the core that is asked does not hold the page."""
         core, see = request.answer, request.see
         holds = 0 <= core < see.cores and int(see.others[0]) >> core & 1

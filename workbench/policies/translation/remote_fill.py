@@ -18,7 +18,7 @@ from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readabl
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_ENTRIES, seed_of, whole
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import KEPT, Asked, Scenes
+from workbench.policies.scenes import KEPT, Request, Scenes
 from workbench.policies.translation.cores import OfCores, drawn_pairs, two_of
 
 
@@ -92,8 +92,8 @@ class RemoteFill(Policy, abstract=True):
         >>> Threshold(threshold=3).copies(shared=2), Threshold(threshold=3).copies(shared=3)
         (False, True)
         """
-        asked = {"shared": shared, "degree": degree, "held": held, "entries": entries}
-        shared, degree, held, entries = (whole(name, number, 0, MOST_ENTRIES) for name, number in asked.items())
+        numbers = {"shared": shared, "degree": degree, "held": held, "entries": entries}
+        shared, degree, held, entries = (whole(name, number, 0, MOST_ENTRIES) for name, number in numbers.items())
         seed = seed_of(seed)
         pairs = np.array([0, shared, shared, 0])
         seen = (0, 1, 2, entries, held, degree, pairs)
@@ -187,7 +187,7 @@ class RemoteFillContract(OfCores):
             held, degree = int(draw.integers(ENTRIES + 1)), int(draw.integers(1, 9))
             yield RemoteFillView(core, peer, size, ENTRIES, held, degree, drawn_pairs(draw, size), *KEPT)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where the answer is neither yes nor no."""
         return (
             ""

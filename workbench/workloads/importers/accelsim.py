@@ -77,10 +77,10 @@ class KernelsList(Importer):
 
     def read(self, source: Source) -> AddressTrace:
         listing = read_listing(source)
-        found = {name: trace_beside(source.path, name) for name in listing.kernels}
+        paths = {name: trace_beside(source.path, name) for name in listing.kernels}
         footprint, names = Footprint(), set()
         totals = dict.fromkeys(_SUMMED, 0)
-        for path in filter(None, (found[name] for name in listing.kernels)):
+        for path in filter(None, (paths[name] for name in listing.kernels)):
             facts = warp_facts(WarpReader(Source(path)), footprint)
             names.add(facts["kernel_name"])
             totals = {name: total + facts[name] for name, total in totals.items()}
@@ -89,7 +89,7 @@ class KernelsList(Importer):
             "kernels": len(listing.kernels),
             "copies": len(listing.copy_bytes),
             "copy_bytes": sum(listing.copy_bytes),
-            "listed_but_absent": [name for name, path in found.items() if path is None],
+            "listed_but_absent": [name for name, path in paths.items() if path is None],
             "trace_files_not_listed": _not_listed(source.path, listing.kernels),
             "unique_names": len(names),
             **totals,
@@ -126,15 +126,15 @@ def read_listing(source: Source) -> Listing:
 def trace_beside(path: Path, name: str) -> Path | None:
     """Return the trace that a list at a path names, compressed or not; None where it is absent."""
     plain = name.removesuffix(".xz").removesuffix(".gz")
-    return next((found for packed in _PACKED if (found := path.with_name(plain + packed)).is_file()), None)
+    return next((candidate for packed in _PACKED if (candidate := path.with_name(plain + packed)).is_file()), None)
 
 
 def _not_listed(path: Path, names: list[str]) -> int:
     """Return how many traces of kernels lie beside a list that does not name them."""
     listed = {trace_beside(path, name) for name in names}
     ends = tuple(f".trace{group}{packed}" for group in ("", "g") for packed in _PACKED)
-    beside = (found for found in path.parent.glob("kernel-*") if found.name.endswith(ends))
-    return sum(found not in listed for found in beside)
+    beside = (file for file in path.parent.glob("kernel-*") if file.name.endswith(ends))
+    return sum(file not in listed for file in beside)
 
 
 def warp_facts(reader: WarpReader, footprint: Footprint) -> dict[str, Any]:

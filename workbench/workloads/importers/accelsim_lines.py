@@ -97,11 +97,11 @@ def warp_header(lines: NumberedLines, where: str) -> WarpHeader:
     raise InputError(f"{where}: ends within its header; expected a line `#traces format`.")
 
 
-def _header(said: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHeader:
+def _header(entries: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHeader:
     def text_of(key: str, default: int | None = None) -> tuple[int, str]:
-        if key not in said and default is None:
+        if key not in entries and default is None:
             raise InputError(f"{where}: its header has no `-{key}`, which every Accel-Sim trace has.")
-        return said.get(key, (0, str(default)))
+        return entries.get(key, (0, str(default)))
 
     def number(key: str, base: int = 10, default: int | None = None) -> int:
         line, text = text_of(key, default)
@@ -120,7 +120,7 @@ def _header(said: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHe
 
     version = number("accelsim tracer version")
     if version not in VERSIONS:
-        line = said["accelsim tracer version"][0]
+        line = entries["accelsim tracer version"][0]
         raise InputError(f"{where}: line {line}: accelsim tracer version must be 3, 4 or 5. Got {version}.")
     return WarpHeader(
         kernel=text_of("kernel name")[1],

@@ -122,8 +122,8 @@ class Row:
 
     def _named(self, name: str) -> str:
         place = self.header.places.get(name)
-        shown_name = name if place is None else self.header.names[place].strip().lstrip("\ufeff")
-        return "".join(letter for letter in shown_name if letter.isprintable())[:80]
+        display_name = name if place is None else self.header.names[place].strip().lstrip("\ufeff")
+        return "".join(letter for letter in display_name if letter.isprintable())[:80]
 
 
 def decimal_of(text: str, where: str, what: str) -> Decimal:

@@ -151,20 +151,20 @@ def repaired(text: bytes) -> tuple[bytes, Counter[str]]:
     """
     counts: Counter[str] = Counter()
 
-    def escape(found: re.Match[bytes]) -> bytes:
-        if len(found[0]) > 1:
-            return found[0]
+    def escape(match: re.Match[bytes]) -> bytes:
+        if len(match[0]) > 1:
+            return match[0]
         counts[BACKSLASHES] += 1
         return rb"\\"
 
-    def control(found: re.Match[bytes]) -> bytes:
+    def control(match: re.Match[bytes]) -> bytes:
         counts[CONTROLS] += 1
-        return b"\\u%04x" % found[0][0]
+        return b"\\u%04x" % match[0][0]
 
-    def mended(found: re.Match[bytes]) -> bytes:
-        if found[0].startswith(b'"'):
-            return _CONTROL.sub(control, found[0])
+    def mended(match: re.Match[bytes]) -> bytes:
+        if match[0].startswith(b'"'):
+            return _CONTROL.sub(control, match[0])
         counts[NUMBERS] += 1
-        return b'"' + found[0] + b'"'
+        return b'"' + match[0] + b'"'
 
     return _STRING_OR_WORD.sub(mended, _ESCAPE.sub(escape, text)), counts

@@ -117,9 +117,9 @@ def _kind(event: Event) -> str:
 
 
 @lru_cache(maxsize=1 << 10)
-def _category(said: str | None) -> str | None:
+def _category(category: str | None) -> str | None:
     """Return the kind of the events of a category, of which a file has a dozen."""
-    return _CATEGORIES.get((said or "").lower())
+    return _CATEGORIES.get((category or "").lower())
 
 
 def _recorded(axes: tuple[int, int, int] | None) -> tuple[int, int, int] | None:
@@ -180,7 +180,7 @@ class _Kernels:
         whole = np.where(known, 0, MISSING)
         whole[known] = np.prod(workgroups_for(grids[known], table.block[known]), axis=1)
         divided = known & launched.in_work_items & library_named
-        unsaid = known & (whole != table.workgroups) & ~divided & (launched.in_work_items | ~launched.found)
+        unsaid = known & (whole != table.workgroups) & ~divided & (launched.in_work_items | ~launched.known)
         noted = {}
         if library_named:
             noted["grids_in_work_items"] = int(divided.sum())
@@ -247,7 +247,7 @@ def is_launch(name: bytes) -> bool:
 class Launched(NamedTuple):
     """What is known of each kernel's launch."""
 
-    found: np.ndarray
+    known: np.ndarray
     """bool[kernels], whether the trace holds the call."""
     in_work_items: np.ndarray
     """bool[kernels], whether that call counts its grid in work-items."""

@@ -165,7 +165,7 @@ def _noted(records: np.ndarray) -> dict[str, object]:
     counts = {name: Counter(records[:, k].tolist()) for name, k in (("actions", 1), ("categories", 3))}
     return {
         "records": len(records),
-        **{name: {str(key): count for key, count in sorted(found.items())} for name, found in counts.items()},
+        **{name: {str(key): count for key, count in sorted(table.items())} for name, table in counts.items()},
         "preexisting_bytes": int(of(_BEFORE).sum()),
         "created_bytes": int(of(_CREATE).sum()),
         "destroyed_bytes": -int(of(_DESTROY).sum()),

@@ -136,10 +136,10 @@ def _names(database: Database, numbers: set[int]) -> dict[int, str]:
 
 
 def _card(name: Any, chip: Any, *values: Any) -> Card:
-    told: dict[str, Any] = dict(zip(_CARD, (v if isinstance(v, int) and v >= 0 else None for v in values)))
-    warps, lanes = told["waves_a_unit"], told["wave_size"]
+    columns: dict[str, Any] = dict(zip(_CARD, (v if isinstance(v, int) and v >= 0 else None for v in values)))
+    warps, lanes = columns["waves_a_unit"], columns["wave_size"]
     return Card(
-        **{**told, "number": told["number"] or 0},
+        **{**columns, "number": columns["number"] or 0},
         name=str(name or ""),
         architecture=str(chip) if chip else None,
         threads_a_unit=warps * lanes if warps and lanes else None,

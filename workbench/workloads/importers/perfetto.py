@@ -140,25 +140,25 @@ class _Reader:
     def take(self, packet: bytes) -> None:
         """Take a packet of any kind."""
         self.counts["packets"] += 1
-        told = dict(fields(packet))
-        if 50 in told:
-            for inner in self._unpacked(bytes_of(told[50])):
+        message = dict(fields(packet))
+        if 50 in message:
+            for inner in self._unpacked(bytes_of(message[50])):
                 self.take(inner)
-        sequence = whole_of(told.get(10, 0))
-        if whole_of(told.get(13, 0)) & _CLEARED or sequence not in self._sequences:
+        sequence = whole_of(message.get(10, 0))
+        if whole_of(message.get(13, 0)) & _CLEARED or sequence not in self._sequences:
             self._sequences[sequence] = _Names()
         names = self._sequences[sequence]
-        if 12 in told:
-            names.take(bytes_of(told[12]))
-        if 59 in told:
-            names.default_track = _default_track(bytes_of(told[59]))
-        if 60 in told:
-            track = dict(fields(bytes_of(told[60])))
+        if 12 in message:
+            names.take(bytes_of(message[12]))
+        if 59 in message:
+            names.default_track = _default_track(bytes_of(message[59]))
+        if 60 in message:
+            track = dict(fields(bytes_of(message[60])))
             name = track.get(2, track.get(10, b""))
             if 1 in track and isinstance(name, bytes):
                 self._tracks[whole_of(track[1])] = text_of(name)
-        if 11 in told:
-            begun = _slice(bytes_of(told[11]), names)
+        if 11 in message:
+            begun = _slice(bytes_of(message[11]), names)
             self.counts["slices"] += begun is not None
             if begun is not None and any(category.endswith(_DISPATCH) for category in begun.categories):
                 self._dispatch(begun)
@@ -176,18 +176,18 @@ class _Reader:
         yield from (bytes_of(value) for number, value in fields(contents) if number == 1)
 
     def _dispatch(self, begun: _Slice) -> None:
-        told, place = begun.annotations, f"{self._where}: dispatch {self.counts['dispatches']}"
+        annotations, place = begun.annotations, f"{self._where}: dispatch {self.counts['dispatches']}"
         self.counts["dispatches"] += 1
-        start, end = _whole(told, "begin_ns", place), _whole(told, "end_ns", place)
+        start, end = _whole(annotations, "begin_ns", place), _whole(annotations, "end_ns", place)
         if start is None or end is None:
             self.counts["without_times"] += 1
             return
-        if "agent" in told:
-            self.agents.add(str(told["agent"]))
-        numbers: dict[str, Any] = {field: _first(told, names, place) for field, names in _ANNOTATIONS.items()}
+        if "agent" in annotations:
+            self.agents.add(str(annotations["agent"]))
+        numbers: dict[str, Any] = {field: _first(annotations, names, place) for field, names in _ANNOTATIONS.items()}
         self.rows.add(
             begun.name,
-            **_shape(told, place),
+            **_shape(annotations, place),
             start_ns=start,
             duration_ns=end - start,
             device=self._device(begun, place),
@@ -201,6 +201,18 @@ class _Reader:
             return agent
         match = _IN_TRACK.search(self._tracks.get(begun.track, ""))
         return int(match[1]) if match else 0
+
+
+def _slice(event: bytes, names: _Names) -> _Slice | None:
+    """Return the slice that an event begins, None for any other event."""
+    entries = named_fields(event, _EVENT)
+    if entries.get("kind") != _BEGINS:
+        return None
+    of_category, of_event = names.of[names.CATEGORIES], names.of[names.EVENTS]
+    categories = [of_category.get(iid, "") for iids in entries["iids[]"] for iid in iids] + entries["categories[]"]
+    name = entries["name"] if "name" in entries else of_event.get(entries.get("name_iid", 0), "")
+    annotations = dict(_annotation(message, names) for message in entries["annotations[]"])
+    return _Slice(name, categories, entries.get("track", names.default_track), annotations)
 
 
 def _numbers(value: int | bytes) -> list[int]:
@@ -263,12 +275,12 @@ def _default_track(defaults: bytes) -> int:
     return whole_of(dict(fields(bytes_of(of_events))).get(11, 0))
 
 
-def _shape(told: dict[str, Any], place: str) -> dict[str, Any]:
+def _shape(annotations: dict[str, Any], place: str) -> dict[str, Any]:
     """Return workgroups, threads of one, and its axes where they are told."""
-    grid, block = (_axes(told.get(key)) for key in ("grid_size", "workgroup_size"))
+    grid, block = (_axes(annotations.get(key)) for key in ("grid_size", "workgroup_size"))
     if grid and block and min(block) > 0:
         return shape_of(grid, block, in_work_items=True)
-    items, threads = _whole(told, "grid_size", place), _whole(told, "workgroup_size", place)
+    items, threads = _whole(annotations, "grid_size", place), _whole(annotations, "workgroup_size", place)
     workgroups = None if items is None or not threads else workgroups_for(items, threads)
     return {"workgroups": workgroups, "threads": threads or None}
 
@@ -278,14 +290,14 @@ def _axes(value: Any) -> tuple[int, int, int] | None:
     return (int(result[1]), int(result[2]), int(result[3])) if result else None
 
 
-def _first(told: dict[str, Any], names: tuple[str, ...], place: str) -> int | None:
+def _first(annotations: dict[str, Any], names: tuple[str, ...], place: str) -> int | None:
     """Return the first of some annotations that is there, as a whole number."""
-    return next((found for name in names if (found := _whole(told, name, place)) is not None), None)
+    return next((number for name in names if (number := _whole(annotations, name, place)) is not None), None)
 
 
-def _whole(told: dict[str, Any], name: str, place: str) -> int | None:
+def _whole(annotations: dict[str, Any], name: str, place: str) -> int | None:
     """Return an annotation as a whole number: it may be a text such as `Agent 2`."""
-    value = told.get(name)
+    value = annotations.get(name)
     if value is None or isinstance(value, int):
         return value
     match = _NUMBER.fullmatch(value)

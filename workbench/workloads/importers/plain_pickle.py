@@ -154,9 +154,9 @@ def plain_values(content: bytes, where: str) -> Any:
         raise InputError(f"{where}: is no whole pickle (byte {at:,}: {_WRONG[wrong]}).")
     try:
         values = _PlainUnpickler(io.BytesIO(content)).load()
-    except _Asks as asked:
+    except _Asks as name:
         raise InputError(
-            f"{where}: asks for {shown(str(asked))}, and a memory snapshot needs no class; it was refused and nothing "
+            f"{where}: asks for {shown(str(name))}, and a memory snapshot needs no class; it was refused and nothing "
             "in it was executed."
         ) from None
     except MemoryError:

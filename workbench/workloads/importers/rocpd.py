@@ -136,9 +136,9 @@ class Symbols:
         counts: list[list[int]] = []
         for ending in endings:
             table = f"rocpd_info_kernel_symbol{ending}"
-            for key, shown_name, name, *registers in database.rows(table, _KERNEL):
+            for key, display_name, name, *registers in database.rows(table, _KERNEL):
                 self.numbers[ending][key] = len(self.names)
-                self.names[len(self.names)] = str(shown_name or name or "")
+                self.names[len(self.names)] = str(display_name or name or "")
                 counts.append([count if isinstance(count, int) else MISSING for count in registers])
         self.registers = np.array(counts, np.int64).reshape(-1, len(_COUNTS))
 

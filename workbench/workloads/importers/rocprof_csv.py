@@ -142,8 +142,8 @@ def _absent(header: Header, *needed: str) -> list[str]:
 
 def _add_counted(row: Row, rows: KernelRows) -> None:
     values = {what: row.decimal(row.header.first(names)) for what, names in _NUMBERS_OF_COMPUTE.items()}
-    told = {what: None if value is None else int(value) for what, value in values.items()}  # medians may have a half
-    start, end, threads, device = (told[what] for what in ("start", "end", "workgroup", "device"))
+    numbers = {what: None if value is None else int(value) for what, value in values.items()}  # medians may have a half
+    start, end, threads, device = (numbers[what] for what in ("start", "end", "workgroup", "device"))
     if start is None or end is None or threads is None or device is None or threads < 1:
         raise InputError(f"{row.where}: needs a start, an end, a device and a workgroup size of at least 1.")
     rows.add(
@@ -151,12 +151,12 @@ def _add_counted(row: Row, rows: KernelRows) -> None:
         start_ns=start,
         duration_ns=end - start,
         device=device,
-        stream=told["queue"],
-        workgroups=None if told["grid"] is None else workgroups_for(told["grid"], threads),
+        stream=numbers["queue"],
+        workgroups=None if numbers["grid"] is None else workgroups_for(numbers["grid"], threads),
         threads=threads,
-        shared_bytes=told["lds"],
-        vgprs=told["vgpr"],
-        accum_vgprs=told["accum_vgpr"],
-        sgprs=told["sgpr"],
-        queue=told["queue"],
+        shared_bytes=numbers["lds"],
+        vgprs=numbers["vgpr"],
+        accum_vgprs=numbers["accum_vgpr"],
+        sgprs=numbers["sgpr"],
+        queue=numbers["queue"],
     )

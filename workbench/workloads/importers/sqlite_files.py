@@ -141,9 +141,9 @@ class Database:
         """
         there = [name for name in columns if name in self.columns(table)]
         for batch in self._query(self._select(table, there, str(MISSING))):
-            found = {name: self._column(table, name, values) for name, values in zip(there, zip(*batch))}
+            arrays = {name: self._column(table, name, values) for name, values in zip(there, zip(*batch))}
             absent = np.broadcast_to(np.int64(MISSING), (len(batch),))
-            yield {name: found.get(name, absent) for name in columns}
+            yield {name: arrays.get(name, absent) for name in columns}
 
     def _column(self, table: str, name: str, values: tuple[Any, ...]) -> np.ndarray:
         try:
@@ -181,9 +181,9 @@ class Database:
 
     def _stored(self, table: str) -> list[str]:
         """Return the columns of a table that are no generated ones; those that are never NULL are noted."""
-        told = self._connection.execute(f"PRAGMA table_xinfo({_quoted(table)})").fetchall()
-        self._required |= {(table, str(name)) for _, name, _, not_null, *_ in told if not_null}
-        return [str(name) for _, name, *_, hidden in told if not hidden]
+        columns_info = self._connection.execute(f"PRAGMA table_xinfo({_quoted(table)})").fetchall()
+        self._required |= {(table, str(name)) for _, name, _, not_null, *_ in columns_info if not_null}
+        return [str(name) for _, name, *_, hidden in columns_info if not hidden]
 
     def _opened(self, path: Path) -> sqlite3.Connection:
         uri = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"

@@ -51,7 +51,7 @@ class _BlockOfSegment(msgspec.Struct):
     frames: Any = None
 
     @property
-    def asked(self) -> int:
+    def requested(self) -> int:
         if self.requested_size >= 0:
             return self.requested_size
         return self.history[0].real_size if self.history else self.size
@@ -103,10 +103,7 @@ class TorchLogs(NamedTuple):
     """How many events there are of each action, those included that say nothing of memory."""
 
 
-_NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32, np.int32)))
-
-
-def torch_logs(found: Any, where: str, most: int, gathered: EventRows | None = None) -> TorchLogs:
+def torch_logs(values: Any, where: str, most: int, gathered: EventRows | None = None) -> TorchLogs:
     """Return the logs of a snapshot's values.
 
     Parameters
@@ -122,7 +119,7 @@ def torch_logs(found: Any, where: str, most: int, gathered: EventRows | None = N
         The values are not those of a snapshot, or name the same lists again and again.
     """
     try:
-        outside = msgspec.convert(found, _Snapshot)
+        outside = msgspec.convert(values, _Snapshot)
         _check_count(outside, where, most)
         sites = Sites()
         segments, blocks, pools, typed = _segments(outside.segments, sites)
@@ -162,14 +159,14 @@ def _check_count(outside: _Snapshot, where: str, most: int) -> None:
 
 
 def _segments(
-    found: list[Any], sites: Sites
+    raw_segments: list[Any], sites: Sites
 ) -> tuple[dict[int, list[Any]], dict[int, list[Any]], dict[tuple[int, int], int], bool]:
     """Return the rows of segments and of blocks by device, the pools that they are in, and whether an allocator had
     them."""
     segments: dict[int, list[Any]] = {}
     blocks: dict[int, list[Any]] = {}
     pools, typed = {NO_POOL: 0}, True
-    for raw in found:
+    for raw in raw_segments:
         segment = msgspec.convert(raw, _Segment)
         typed = typed and bool(segment.segment_type)
         pool = pools.setdefault(segment.segment_pool_id, len(pools))
@@ -178,15 +175,15 @@ def _segments(
         at = segment.address
         for block in segment.blocks:
             place = at if block.address < 0 else block.address
-            own.append((len(rows), place, block.size, block.asked, _state(block.state), sites.number(block.stack)))
+            own.append((len(rows), place, block.size, block.requested, _state(block.state), sites.number(block.stack)))
             at += block.size
         small = segment.segment_type == "small"
         rows.append((segment.address, segment.total_size, segment.stream, small, segment.is_expandable, pool))
     return segments, blocks, pools, typed
 
 
-def _state(said: str) -> int:
-    live = _LIVE.match(said)
+def _state(text: str) -> int:
+    live = _LIVE.match(text)
     if live is None:
         return INACTIVE
     return AWAITING if live[1] else ACTIVE
@@ -263,10 +260,10 @@ class EventRows:
             return -1
         return self._pools.setdefault((named[0], named[1]), len(self._pools))
 
-    def _whole_path(self, said: str) -> str:
+    def _whole_path(self, text: str) -> str:
         """Return what was said of an event, with its place in the snapshot instead of that in the piece."""
         before = len(self._columns[0])
-        return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{self._device}][{before + int(at[1])}]", said)
+        return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{self._device}][{before + int(at[1])}]", text)
 
 
 class Streamed(EventRows):

@@ -57,16 +57,16 @@ class TorchSnapshot(Importer):
         return _PICKLE.match(head) is not None
 
     def read(self, source: Source) -> Trace:
-        found = _logs(source.whole(), source.where)
-        if not any(len(log.events.action) or len(log.segments.size) for log in found.logs):
+        content = _logs(source.whole(), source.where)
+        if not any(len(log.events.action) or len(log.segments.size) for log in content.logs):
             raise InputError(f"{source.where}: holds the segments of a moment and no history; {_CURE}.")
         rows = MemoryRows()
-        for log in found.logs:
-            _add(rows, log, found.of_allocator)
-        rows.also_before(block for log in found.logs for block in _live(log))
-        table = rows.table(calls_told=found.of_allocator)
-        logs = found.logs if found.of_allocator else ()
-        return self.trace(source, allocations=table, noted=_noted(found), logs=logs)
+        for log in content.logs:
+            _add(rows, log, content.of_allocator)
+        rows.also_before(block for log in content.logs for block in _live(log))
+        table = rows.table(with_calls=content.of_allocator)
+        logs = content.logs if content.of_allocator else ()
+        return self.trace(source, allocations=table, noted=_noted(content), logs=logs)
 
 
 def read_snapshot(source: Source) -> TorchLogs:
@@ -126,14 +126,14 @@ def _streamed(content: bytes, where: str) -> TorchLogs | None:
         return None
 
 
-def _noted(found: TorchLogs) -> dict[str, Any]:
+def _noted(logs: TorchLogs) -> dict[str, Any]:
     return {
-        "segments": sum(len(log.segments.size) for log in found.logs),
-        "segment_bytes": sum(log.reserved_at_end for log in found.logs),
-        "live_blocks_at_end": sum(int(np.count_nonzero(log.blocks.state != INACTIVE)) for log in found.logs),
-        "events": sum(found.actions.values()),
-        "actions": dict(found.actions),
-        **({"by_card": [_peaks(log) for log in found.logs]} if found.of_allocator else {}),
+        "segments": sum(len(log.segments.size) for log in logs.logs),
+        "segment_bytes": sum(log.reserved_at_end for log in logs.logs),
+        "live_blocks_at_end": sum(int(np.count_nonzero(log.blocks.state != INACTIVE)) for log in logs.logs),
+        "events": sum(logs.actions.values()),
+        "actions": dict(logs.actions),
+        **({"by_card": [_peaks(log) for log in logs.logs]} if logs.of_allocator else {}),
     }
 
 
@@ -142,11 +142,11 @@ def _peaks(log: AllocatorLog) -> dict[str, int]:
     events = log.events
     grown = events.size * (np.isin(events.action, _GROWS).astype(np.int64) - np.isin(events.action, _SHRINKS))
     live = events.size * ((events.action == ALLOC).astype(np.int64) - (events.action == FREE_COMPLETED))
-    asked_at_end = int(log.blocks.asked[log.blocks.state != INACTIVE].sum())
+    requested_at_end = int(log.blocks.requested[log.blocks.state != INACTIVE].sum())
     return {
         "device": log.device,
         "reserved_peak_bytes": _highest(log.reserved_at_end, grown),
-        "active_peak_bytes": _highest(asked_at_end, live),
+        "active_peak_bytes": _highest(requested_at_end, live),
     }
 
 
@@ -159,15 +159,15 @@ def _highest(at_end: int, change: np.ndarray) -> int:
 def _live(log: AllocatorLog) -> list[Block]:
     """Return the blocks in use after the last event."""
     held = log.blocks.state != INACTIVE
-    columns = (log.blocks.asked[held].tolist(), log.blocks.address[held].tolist())
-    return [Block(asked, log.device, address) for asked, address in zip(*columns, strict=True)]
+    columns = (log.blocks.requested[held].tolist(), log.blocks.address[held].tolist())
+    return [Block(size, log.device, address) for size, address in zip(*columns, strict=True)]
 
 
-def _are_segments(found: Any) -> bool:
+def _are_segments(values: Any) -> bool:
     """Return whether these are segments alone, as `torch.cuda.memory_snapshot()` gives them."""
-    if isinstance(found, dict):
-        return "segments" in found and "device_traces" not in found
-    return isinstance(found, list) and bool(found) and all(isinstance(it, dict) and "blocks" in it for it in found)
+    if isinstance(values, dict):
+        return "segments" in values and "device_traces" not in values
+    return isinstance(values, list) and bool(values) and all(isinstance(it, dict) and "blocks" in it for it in values)
 
 
 def _add(rows: MemoryRows, log: AllocatorLog, of_allocator: bool) -> None:

@@ -57,13 +57,13 @@ def refuse_unreadable(source: Source) -> None:
     InputError
         It is of such a format.
     """
-    found = next((it for it in _UNREADABLE if _is_of(it, source)), None)
-    if found is None:
+    kind = next((it for it in _UNREADABLE if _is_of(it, source)), None)
+    if kind is None:
         return
     name = source.path.name
-    stem = next((name.removesuffix(ending) for ending in found.endings if name.endswith(ending)), name)
+    stem = next((name.removesuffix(ending) for ending in kind.endings if name.endswith(ending)), name)
     raise InputError(
-        f"{source.where}: is {found.is_what}, which cannot be read; take `{found.cure.format(name=name, stem=stem)}`."
+        f"{source.where}: is {kind.is_what}, which cannot be read; take `{kind.cure.format(name=name, stem=stem)}`."
     )
 
 

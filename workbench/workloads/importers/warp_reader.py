@@ -193,24 +193,24 @@ class WarpReader:
         except InputError as wrong:
             raise InputError(f"{self.where}: line {number}: {wrong}") from None
 
-    def _take(self, number: int, fields: list[str], found: Instruction, block: int, warp: int) -> None:
+    def _take(self, number: int, fields: list[str], parsed: Instruction, block: int, warp: int) -> None:
         """Count an instruction, and keep what it touches of global memory."""
-        opcode = found.opcode.partition(".")[0]
-        in_shared = found.mode >= 0 and is_shared(opcode, found.addresses, self.header.shared_base)
+        opcode = parsed.opcode.partition(".")[0]
+        in_shared = parsed.mode >= 0 and is_shared(opcode, parsed.addresses, self.header.shared_base)
         if opcode == "LDGSTS" and in_shared:
             return
         self.instructions += 1
         self.warps.add(block * self._warps_a_block + warp)
-        if found.mode < 0:
+        if parsed.mode < 0:
             return
         self.opcodes[opcode] += 1
-        self.modes[found.mode] += 1
+        self.modes[parsed.mode] += 1
         self.of_shared += in_shared
-        if in_shared or not found.addresses:
+        if in_shared or not parsed.addresses:
             return
-        if min(found.addresses) < 0 or max(found.addresses) >= _ADDRESSES:
+        if min(parsed.addresses) < 0 or max(parsed.addresses) >= _ADDRESSES:
             raise self._wrong(number, "expected addresses of at most 63 bits", " ".join(fields[-3:]))
-        self._rows.add(block, warp, found.addresses)
+        self._rows.add(block, warp, parsed.addresses)
 
     def _wrong(self, number: int, expected: str, got: str) -> InputError:
         return wrong_line(self.where, number, expected, got)

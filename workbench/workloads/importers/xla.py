@@ -51,23 +51,23 @@ def kernel_details(line: str, where: str) -> tuple[dict[str, Any], bool]:
     >>> kernel_details(" grid:6240,1,1 block:256,1,1 private_mem:0 group_mem:2112 occ_pct:0", "t")[0]["shared_bytes"]
     2112
     """
-    told = dict(part.partition(":")[::2] for part in line.split())
+    pairs = dict(part.partition(":")[::2] for part in line.split())
 
     def whole(key: str) -> int | None:
-        return _digits(told[key], f"{where}: {key} of kernel_details") if key in told else None
+        return _digits(pairs[key], f"{where}: {key} of kernel_details") if key in pairs else None
 
     def triple(key: str) -> tuple[int, int, int] | None:
-        if key not in told:
+        if key not in pairs:
             return None
-        parts = told[key].split(",")
+        parts = pairs[key].split(",")
         if len(parts) != 3:
-            raise InputError(f"{where}: {key} of kernel_details must be three whole numbers. Got {shown(told[key])}.")
+            raise InputError(f"{where}: {key} of kernel_details must be three whole numbers. Got {shown(pairs[key])}.")
         x, y, z = (_digits(part, f"{where}: {key} of kernel_details") for part in parts)
         return x, y, z
 
     registers = whole("regs")
     # of a workgroup: AMD's, as XLA of 2021 had it, or NVIDIA's static and dynamic together
-    shared = whole("group_mem" if "group_mem" in told else "shared")
+    shared = whole("group_mem" if "group_mem" in pairs else "shared")
     if shared is None:
         static, dynamic = whole("static_shared"), whole("dynamic_shared")
         shared = None if static is None or dynamic is None else static + dynamic

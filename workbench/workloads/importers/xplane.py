@@ -116,12 +116,12 @@ _EVENT: Schema = {
 
 
 def _plane(message: bytes) -> _Plane:
-    told = named_fields(message, _PLANE)
-    names = {key: entry.get("name", "") for key, entry in _entries(told["names[]"])}
+    plane = named_fields(message, _PLANE)
+    names = {key: entry.get("name", "") for key, entry in _entries(plane["names[]"])}
     kinds = {
-        key: _Kind(entry.get("name", ""), _stats(entry["stats[]"], names)) for key, entry in _entries(told["events[]"])
+        key: _Kind(entry.get("name", ""), _stats(entry["stats[]"], names)) for key, entry in _entries(plane["events[]"])
     }
-    return _Plane(told.get("name", ""), told["lines[]"], kinds, names, _stats(told["stats[]"], names))
+    return _Plane(plane.get("name", ""), plane["lines[]"], kinds, names, _stats(plane["stats[]"], names))
 
 
 def _entries(messages: list[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:

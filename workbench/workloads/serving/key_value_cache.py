@@ -131,8 +131,8 @@ class ServingCache(Serving, Generator):
     Examples
     --------
     >>> from workbench.machine import Board
-    >>> asked = ServingCache(count=3, token_bytes=1 << 16).pool_requests(Board(), Streams(1))
-    >>> set(asked.bytes.tolist()), int(np.where(asked.action == 0, 1, -1).sum())
+    >>> requests = ServingCache(count=3, token_bytes=1 << 16).pool_requests(Board(), Streams(1))
+    >>> set(requests.bytes.tolist()), int(np.where(requests.action == 0, 1, -1).sum())
     ({1048576}, 0)
     """
 

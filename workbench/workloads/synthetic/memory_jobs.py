@@ -11,10 +11,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.pool_requests import (
-    PoolRequests,
-    gpus_of,
-)
+from workbench.workloads.pool_requests import PoolRequests, gpus_of
 from workbench.workloads.synthetic.arrivals import Arrival, Offered, PoissonLoad
 from workbench.workloads.synthetic.laws import Empirical, Law, LogUniform, Uniform
 from workbench.workloads.synthetic.memory_steps import (
@@ -44,8 +41,8 @@ class MixedJobs(Generator):
     Examples
     --------
     >>> from workbench.machine import Board
-    >>> asked = MixedJobs(jobs=5).pool_requests(Board(), Streams(1))
-    >>> len(set(asked.app.tolist())), bool((np.diff(asked.time) >= 0).all())
+    >>> requests = MixedJobs(jobs=5).pool_requests(Board(), Streams(1))
+    >>> len(set(requests.app.tolist())), bool((np.diff(requests.time) >= 0).all())
     (5, True)
     """
 
@@ -116,8 +113,8 @@ class FullCard(Generator):
     Examples
     --------
     >>> from workbench.machine import Board
-    >>> asked = FullCard(footprint=1.5, others=0.0).pool_requests(Board(), Streams(1))
-    >>> asked.bytes[asked.action == 0].sum() / Board().cards[1].memory_bytes
+    >>> requests = FullCard(footprint=1.5, others=0.0).pool_requests(Board(), Streams(1))
+    >>> requests.bytes[requests.action == 0].sum() / Board().cards[1].memory_bytes
     np.float64(1.5)
     """
 

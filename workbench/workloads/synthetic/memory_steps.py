@@ -9,12 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError, at
 from workbench.streams import Streams
-from workbench.workloads.pool_requests import (
-    ALLOC,
-    FREE,
-    PoolRequests,
-    largest_memory,
-)
+from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests, largest_memory
 from workbench.workloads.synthetic.laws import Law, LogUniform
 
 BLOCK_SIZES = LogUniform(low=64, high=2_000_000_000)
@@ -95,8 +90,8 @@ def requests_of(plans: Sequence[Steps]) -> PoolRequests:
     """Return the steps of all applications by time; at one time those of the lower number come first.
 
     >>> steps = Steps(1, np.array([0, 9]), np.array([0, 0]), np.array([64, -64]))
-    >>> asked = requests_of([steps, steps])
-    >>> asked.app.tolist(), asked.handle.tolist(), asked.action.tolist(), asked.bytes.tolist()
+    >>> requests = requests_of([steps, steps])
+    >>> requests.app.tolist(), requests.handle.tolist(), requests.action.tolist(), requests.bytes.tolist()
     ([0, 1, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [64, 64, 64, 64])
     """
     first = np.cumsum([0, *(int(plan.block.max(initial=-1)) + 1 for plan in plans)])

@@ -112,11 +112,11 @@ class RandomGroups(Generator):
     def groups(self, machine: Any, streams: Streams) -> Groups:
         self.check_machine(machine)
         grid = self._grids(streams)
-        found = self._kernels(machine, len(grid), streams).repeated(grid)
+        groups = self._kernels(machine, len(grid), streams).repeated(grid)
         arrival = self.arrival.cycles(
-            len(grid), lambda: busiest(machine, found.waves, found.demand, found.duration), streams
+            len(grid), lambda: busiest(machine, groups.waves, groups.demand, groups.duration), streams
         )
-        return found._replace(arrival=arrival if len(grid) == self.count else np.repeat(arrival, grid))
+        return groups._replace(arrival=arrival if len(grid) == self.count else np.repeat(arrival, grid))
 
     def _kernels(self, machine: Any, kernels: int, streams: Streams) -> Groups:
         """Return the group of each kernel, as if all arrived at cycle 0."""

@@ -113,7 +113,7 @@ class GraphBfs(PageKernel, Generator):
     def _level(self, rows: Rows, level: np.ndarray, current: int, places: list[int]) -> Touched:
         begins, neighbours, of_level = places
         known = (level >= 0) & (level <= current)
-        found = ~known[rows.neighbour] & (np.repeat(level, np.diff(rows.begins)) == current)
+        frontier = ~known[rows.neighbour] & (np.repeat(level, np.diff(rows.begins)) == current)
 
         def touched(workgroup: np.ndarray) -> Spans:
             vertex = workgroup[:, None] * self.warps + np.arange(self.warps)
@@ -128,14 +128,14 @@ class GraphBfs(PageKernel, Generator):
                 walk.begins(begins, 1, _INDEX_BYTES),
                 walk.along(neighbours, 2, 3, _INDEX_BYTES),
                 walk.gathered(of_level, 3, 3, self.element_bytes),
-                walk.gathered(of_level, 4, 3, self.element_bytes, found),
+                walk.gathered(of_level, 4, 3, self.element_bytes, frontier),
             ])  # fmt: skip
 
         return touched
 
 
 def levels(rows: Rows) -> np.ndarray:
-    """Return how many edges each vertex is from the one with most neighbours: int64[vertices], -1 = it is not reached.
+    """Return how many edges each vertex is from the one with most neighbours: int64[vertices], -1 = it is not frontier.
 
     >>> levels(Rows(np.array([0, 2, 3, 3, 3]), np.array([1, 1, 2], np.int32))).tolist()
     [0, 1, 2, -1]

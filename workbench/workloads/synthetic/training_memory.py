@@ -8,10 +8,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.pool_requests import (
-    PoolRequests,
-    gpus_of,
-)
+from workbench.workloads.pool_requests import PoolRequests, gpus_of
 from workbench.workloads.synthetic.laws import Law, LogUniform
 from workbench.workloads.synthetic.memory_steps import (
     BLOCK_SIZES,
@@ -38,8 +35,8 @@ class DataParallel(Generator):
     Examples
     --------
     >>> from workbench.machine import Board
-    >>> asked = DataParallel(iterations=2).pool_requests(Board(), Streams(1))
-    >>> sorted(set(asked.card.tolist())), int(np.where(asked.action == 0, asked.bytes, -asked.bytes).sum())
+    >>> requests = DataParallel(iterations=2).pool_requests(Board(), Streams(1))
+    >>> sorted(set(requests.card.tolist())), int(np.where(requests.action == 0, requests.bytes, -requests.bytes).sum())
     ([1, 2], 0)
     """
 

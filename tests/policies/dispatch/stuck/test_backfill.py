@@ -35,7 +35,7 @@ def test_all_but_looking_ahead_is_upstream(depth, threshold, into, priority, sha
 
 
 def test_alone_it_never_splits():
-    assert {requested.answer for requested in TestBackfill().asked()} == {1}
+    assert {request.answer for request in TestBackfill().requests()} == {1}
     assert Backfill().patience() == NeverSplit().patience()
 
 

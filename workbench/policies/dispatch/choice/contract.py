@@ -20,7 +20,7 @@ from workbench.policies.contract import Contract
 from workbench.policies.dispatch.choice.question import Choice
 from workbench.policies.dispatch.choice.scene import USUAL, Scene
 from workbench.policies.dispatch.choice.view import INSTRUCTIONS, ChoiceNotice, ChoiceView, PagesNotice
-from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker, plain
+from workbench.policies.scenes import ANSWER, Request, Scenes, Speaker, plain
 
 UNTOUCHED = 77.0
 """What stands in the scores before they are asked for."""
@@ -62,7 +62,7 @@ class ChoiceContract(Contract):
             taken = int(scene.modules[np.argmax(see.scores[:-1])])
             yield "chosen", ChoiceNotice(taken, size, kept, kept)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where a candidate has no finite score, or something behind the last one is written."""
         if request.name != ANSWER:
             return ""
@@ -91,14 +91,14 @@ class ChoiceContract(Contract):
         self.policy.bound(self.names).check_resources(self.names)
         assert self.policy.bound(self.names).bound(self.names) == self.policy.bound(self.names)
 
-    def _answers(self) -> list[Asked]:
-        return [requested for requested in self.asked() if requested.name == ANSWER]
+    def _answers(self) -> list[Request]:
+        return [requested for requested in self.requests() if requested.name == ANSWER]
 
     def _same_after(self, change: Any) -> None:
         for requested in self._answers():
             assert self._again(requested, change(requested.see)) == _scores(requested), requested.see
 
-    def _again(self, request: Asked, see: ChoiceView) -> list[float]:
+    def _again(self, request: Request, see: ChoiceView) -> list[float]:
         """Return the scores in another state, with the memory that there was."""
         speaker = Speaker(request.policy, request.see.memory.copy(), plain(request.policy))
         other = see._replace(scores=np.zeros(see.count), memory=speaker.memory)
@@ -106,7 +106,7 @@ class ChoiceContract(Contract):
         return [float(score) for score in other.scores]
 
 
-def _scores(request: Asked) -> list[float]:
+def _scores(request: Request) -> list[float]:
     scores: list[float] = request.after.scores[:-1].tolist()
     return scores
 

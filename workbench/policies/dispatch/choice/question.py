@@ -103,13 +103,13 @@ class Choice(Policy, abstract=True):
 
     def scores(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> list[float]:
         """Return the score of each module, in plain Python and without an engine; parameters as those of `choose`."""
-        shown, seed = scene(rows, self.rows_are, self.classes, **seen), seed_of(seed)
-        after = wholes("after", after, 0, len(shown.heat) - 1)
-        if self.needs_totals() and not shown.totals.all():
+        inputs, seed = scene(rows, self.rows_are, self.classes, **seen), seed_of(seed)
+        after = wholes("after", after, 0, len(inputs.heat) - 1)
+        if self.needs_totals() and not inputs.totals.all():
             raise InputError(f"{self.name} divides by totals; give choose the blocks of each resource: totals=(...).")
-        bound = self.bound(shown.names)
-        bound.check_resources(shown.names)
-        return summed([(self._asked(term, shown, after, seed), weight) for term, weight in bound.terms()])
+        bound = self.bound(inputs.names)
+        bound.check_resources(inputs.names)
+        return summed([(self._scores_of(term, inputs, after, seed), weight) for term, weight in bound.terms()])
 
     def choose(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> int:
         """Choose the module that takes a group, in plain Python and without an engine; the lowest module wins a tie.
@@ -139,14 +139,14 @@ class Choice(Policy, abstract=True):
         return int((range(len(scores)) if candidates is None else candidates)[scores.index(max(scores))])
 
     @staticmethod
-    def _asked(term: Choice, shown: Scene, after: Sequence[int], seed: int) -> np.ndarray:
-        count = len(shown.heat)
-        memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(len(shown.modules))
+    def _scores_of(term: Choice, inputs: Scene, after: Sequence[int], seed: int) -> np.ndarray:
+        count = len(inputs.heat)
+        memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(len(inputs.modules))
         for module in after:
             term.tell("chosen", ChoiceNotice(module, count, params, memory))
         if "held" in term.tells:
-            term.tell("held", PagesNotice(shown.pages, params, memory))
-        term.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, params, memory))
+            term.tell("held", PagesNotice(inputs.pages, params, memory))
+        term.plain_answer()(ChoiceView(inputs.cycle, scores.size, *inputs.columns(), scores, params, memory))
         return scores
 
     def ready(self, modules: int, seed: int = 0, checked: bool = False) -> ReadyChoice:

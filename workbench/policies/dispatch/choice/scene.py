@@ -73,10 +73,10 @@ def _names(names: Any, width: int) -> tuple[str, ...]:
     """Return what the resources are called: as given, as usual where there are five, else by their numbers."""
     if names is None:
         return USUAL if width == len(USUAL) else tuple(f"resource {k + 1}" for k in range(width))
-    found = listed("names", names, "must be a list of names of resources")
-    if len(found) != width or not all(isinstance(name, str) for name in found):
+    labels = listed("names", names, "must be a list of names of resources")
+    if len(labels) != width or not all(isinstance(name, str) for name in labels):
         raise wrong_value("", "names", f"must be a list of {width} names of resources", names)
-    return tuple(found)
+    return tuple(labels)
 
 
 def _table(rows: Any, count: int, width: int, what: str, classes: Collection[int] = ()) -> np.ndarray:

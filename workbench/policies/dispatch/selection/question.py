@@ -21,7 +21,7 @@ from workbench.compiled import Answer, Question
 from workbench.policies.contract import Contract
 from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 from workbench.policies.policy import Policy
-from workbench.policies.scenes import KEPT, Asked, Scenes, Speaker, plain
+from workbench.policies.scenes import KEPT, Request, Scenes, Speaker, plain
 from workbench.streams import Streams
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class SelectionContract(Contract):
         policy.check_run(size, self.levels)
         yield from rounds(size, self.levels, steps)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where the answer is no group that fits, or nobody without saying that it may be."""
         see, chosen = request.see, request.answer
         if chosen == NOBODY:
@@ -114,7 +114,7 @@ class SelectionContract(Contract):
             return f"answered {chosen}, which is no group that fits, for {see}"
         return ""
 
-    def _fault_of_nobody(self, request: Asked) -> str:
+    def _fault_of_nobody(self, request: Request) -> str:
         """Return a fault unless nobody is allowed, not remembered, and stays nobody while nothing but time changes."""
         if self.policy.work_conserving():
             return f"chose nobody for {request.see}; one that may do so overrides work_conserving"
@@ -126,7 +126,7 @@ class SelectionContract(Contract):
         return ""
 
     def test_chooses_nobody_if_it_says_that_it_may(self) -> None:
-        nobody = any(requested.answer == NOBODY for requested in self.asked())
+        nobody = any(requested.answer == NOBODY for requested in self.requests())
         assert nobody != self.policy.work_conserving(), "says that it may choose nobody, and always chooses somebody"
 
 

@@ -23,7 +23,7 @@ from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.pool.target.scene import Scene, choose
 from workbench.policies.pool.target.view import TargetNotice, TargetView
-from workbench.policies.scenes import ANSWER, KEPT, Asked, Scenes
+from workbench.policies.scenes import ANSWER, KEPT, Request, Scenes
 
 SCORE = Question(
     "target",
@@ -178,7 +178,7 @@ class TargetContract(Contract):
             yield TargetView._make((*displayed.arguments(), scores, *KEPT))
             yield "chosen", TargetNotice(int(displayed.cards[np.argmax(scores[:-1])]), size, *KEPT)
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where a candidate has no score, or something behind the last one is written."""
         if request.name != ANSWER:
             return ""

@@ -46,12 +46,12 @@ def choose(
 ) -> str | None:
     """Choose the card that lends; `Target.choose` says with what."""
     tie = one_of("tie", tie, ("lowest_id", "most_free"))
-    found = scored(target, size, cards, history=history, after=after, seed=seed, **seen)
-    most = max(found.values(), default=-np.inf)
+    scores = scored(target, size, cards, history=history, after=after, seed=seed, **seen)
+    most = max(scores.values(), default=-np.inf)
     if most == -np.inf:
         return None
     free = {name: amount for name, amount, _ in cards}
-    tied = [name for name, score in found.items() if score == most]
+    tied = [name for name, score in scores.items() if score == most]
     return max(tied, key=lambda name: free[name]) if tie == "most_free" else tied[0]
 
 
@@ -67,13 +67,13 @@ def scored(
     """Return the score of each candidate by name; empty where no card can hold the request."""
     size, seed, cards = whole("size", size), seed_of(seed), _checked(cards)
     names = [name for name, _, _ in cards]
-    shown = _scene(size, cards, names, {} if history is None else history, seen, target.filters())
-    if not shown.cards.size:
+    inputs = _scene(size, cards, names, {} if history is None else history, seen, target.filters())
+    if not inputs.cards.size:
         return {}
     before = [_known("after", it, names) for it in listed("after", after, "must be a list of names of cards")]
-    each = [(_asked(term, shown, names, before, seed), weight) for term, weight in target.terms()]
+    each = [(_scores_of(term, inputs, names, before, seed), weight) for term, weight in target.terms()]
     total = summed(each, target.normalises())
-    return {names[card]: float(score) for card, score in zip(shown.cards, total, strict=True)}
+    return {names[card]: float(score) for card, score in zip(inputs.cards, total, strict=True)}
 
 
 def summed(each: Sequence[tuple[np.ndarray, float]], normalises: bool) -> np.ndarray:
@@ -143,10 +143,10 @@ def _known(what: str, name: Any, names: Sequence[str]) -> int:
     return list(names).index(name)
 
 
-def _asked(term: Any, shown: Scene, names: Sequence[str], after: Sequence[int], seed: int) -> np.ndarray:
+def _scores_of(term: Any, inputs: Scene, names: Sequence[str], after: Sequence[int], seed: int) -> np.ndarray:
     count = len(names)
-    memory, params, scores = term.start_memory(count, seed), term.parameters_on(names), np.zeros(shown.cards.size)
+    memory, params, scores = term.start_memory(count, seed), term.parameters_on(names), np.zeros(inputs.cards.size)
     for card in after:
         term.tell("chosen", TargetNotice(card, count, params, memory))
-    term.plain_answer()(TargetView._make((*shown.arguments(), scores, params, memory)))
+    term.plain_answer()(TargetView._make((*inputs.arguments(), scores, params, memory)))
     return scores

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.policies.contract import SEED, Contract
-from workbench.policies.scenes import Asked, Scenes
+from workbench.policies.scenes import Request, Scenes
 from workbench.policies.translation.eviction.plain_set import PlainSet
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView
@@ -45,9 +45,9 @@ class EvictionContract(Contract):
             for page in (*range(size), *draw.integers(0, size, 6).tolist()):
                 one.use(page)
             for nth in range(size):
-                entry = yield EvictionView._make((nth, entry, *one.shown(), None, one.memory))
+                entry = yield EvictionView._make((nth, entry, *one.fields(), None, one.memory))
 
-    def judge(self, request: Asked) -> str:
+    def judge(self, request: Request) -> str:
         """Return a fault where the answer is no entry of the set."""
         see = request.see
         fine = see.first <= request.answer < see.first + see.ways

@@ -61,7 +61,7 @@ class PlainSet:
         """Take a page out."""
         remove(self.table, 0, self.where.pop(page))
 
-    def shown(self) -> tuple[Any, ...]:
+    def fields(self) -> tuple[Any, ...]:
         """Return what the question shows of the full set, from `at` to `words`."""
         ends = (int(self.table.sets[end]) for end in (NEWEST, OLDEST, EARLIEST))
         return (0, 0, self.ways, *ends, self.table.entries, NO_HOLDERS, 0, 0, 0)
@@ -72,6 +72,6 @@ class PlainSet:
         order: list[int] = []
         entry = NONE
         for nth in range(self.ways):
-            entry = int(answer(EvictionView._make((nth, entry, *self.shown(), self.params, self.memory))))
+            entry = int(answer(EvictionView._make((nth, entry, *self.fields(), self.params, self.memory))))
             order.append(int(self.table.entries[entry * ROW + PAGE]))
         return order

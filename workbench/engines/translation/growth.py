@@ -1,4 +1,4 @@
-"""Room for pages and events between two stretches: longer arrays, and known pages numbered anew.
+"""Growth of arrays between two stretches: by page and by event; known pages are numbered again.
 
 Arrays by page, the event queue and the waiting accesses grow. Pages that no TLB holds, nobody waits for, and no message
 or directory names lose their short numbers, so that a part's memory does not grow with time: the known ones keep their
@@ -15,7 +15,7 @@ from workbench.compiled import NO_ANSWER
 from workbench.engines.translation.answers import most_answers
 from workbench.engines.translation.events import KIND, most_events
 from workbench.engines.translation.lookup import UNSET, with_places
-from workbench.engines.translation.state import COUNT, MISS, OF, PARKED, TOLD_SIZE, WAITING, Policies, Rules, State
+from workbench.engines.translation.state import COUNT, MISS, OF, PARKED, REPLY_SIZE, WAITING, Policies, Rules, State
 from workbench.errors import InputError
 from workbench.policies.translation.locate import DIRECTORY, ON_RESPONSE, Plan
 from workbench.structures import event_queue
@@ -92,7 +92,7 @@ def with_room(rules: Rules, state: State) -> State:
     if (parked + 2) * PARKED > state.parking.size:
         state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
     if rules.keeps_answers:
-        answers = (int(counters[COUNT.answered]) + 2 * int(most_answers(rules.cores, counters))) * TOLD_SIZE
+        answers = (int(counters[COUNT.answered]) + 2 * int(most_answers(rules.cores, counters))) * REPLY_SIZE
         state = state._replace(answers=_padded(state.answers, max(answers, state.answers.size), 0))
     return state
 
