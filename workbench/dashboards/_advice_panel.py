@@ -93,7 +93,7 @@ def trace_of(workload: Any) -> Dropped | None:
     if not isinstance(workload, TracePool):
         return None
     try:
-        result = workload.found()
+        result = workload.trace_file()
     except WorkbenchError:
         return None  # which the panels say
     return str(result.path), result.sha256

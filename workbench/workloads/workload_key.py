@@ -110,11 +110,11 @@ def _named(given: str, request: _Request) -> Workload:
 
 def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[str, dict[Any, Any]]:
     """Return the one key that says what kind of workload it is, and all others."""
-    keys = [key for key in _READERS if key in given]
-    if len(keys) > 1:
-        raise InputError(at(where, f"{path} must have one of the keys {_KEYS}. Got {' and '.join(keys)}."))
-    if keys:
-        return keys[0], {key: value for key, value in given.items() if key != keys[0]}
+    present = [key for key in _KEYS if key in given]
+    if len(present) > 1:
+        raise InputError(at(where, f"{path} must have one of the keys {_ANY_KEY}. Got {' and '.join(present)}."))
+    if present:
+        return present[0], {key: value for key, value in given.items() if key != present[0]}
     if len(given) == 1 and _has_a_name(next(iter(given))):
         return "", {}
     near = next((name for key in given if (name := nearest_name(key, _KEYS))), None)

@@ -203,18 +203,6 @@ class _Reader:
         return int(match[1]) if match else 0
 
 
-def _slice(event: bytes, names: _Names) -> _Slice | None:
-    """Return the slice that an event begins, None for any other event."""
-    entries = named_fields(event, _EVENT)
-    if entries.get("kind") != _BEGINS:
-        return None
-    of_category, of_event = names.of[names.CATEGORIES], names.of[names.EVENTS]
-    categories = [of_category.get(iid, "") for iids in entries["iids[]"] for iid in iids] + entries["categories[]"]
-    name = entries["name"] if "name" in entries else of_event.get(entries.get("name_iid", 0), "")
-    annotations = dict(_annotation(message, names) for message in entries["annotations[]"])
-    return _Slice(name, categories, entries.get("track", names.default_track), annotations)
-
-
 def _numbers(value: int | bytes) -> list[int]:
     """Return the numbers of a repeated field, packed or not."""
     if isinstance(value, int):
@@ -239,14 +227,14 @@ _EVENT: Schema = {
 
 def _slice(event: bytes, names: _Names) -> _Slice | None:
     """Return the slice that an event begins, None for any other event."""
-    told = named_fields(event, _EVENT)
-    if told.get("kind") != _BEGINS:
+    entries = named_fields(event, _EVENT)
+    if entries.get("kind") != _BEGINS:
         return None
     of_category, of_event = names.of[names.CATEGORIES], names.of[names.EVENTS]
-    categories = [of_category.get(iid, "") for iids in told["iids[]"] for iid in iids] + told["categories[]"]
-    name = told["name"] if "name" in told else of_event.get(told.get("name_iid", 0), "")
-    annotations = dict(_annotation(message, names) for message in told["annotations[]"])
-    return _Slice(name, categories, told.get("track", names.default_track), annotations)
+    categories = [of_category.get(iid, "") for iids in entries["iids[]"] for iid in iids] + entries["categories[]"]
+    name = entries["name"] if "name" in entries else of_event.get(entries.get("name_iid", 0), "")
+    annotations = dict(_annotation(message, names) for message in entries["annotations[]"])
+    return _Slice(name, categories, entries.get("track", names.default_track), annotations)
 
 
 def _annotation(message: bytes, names: _Names) -> tuple[str, Any]:

@@ -35,6 +35,9 @@ _LIVE = re.compile(r"active_(pending|awaiting)?")
 """A block's state: active_allocated, active_pending_free (old), active_awaiting_free, or inactive."""
 
 
+_NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32, np.int32)))
+
+
 class _Once(msgspec.Struct):
     """A use of a block, in snapshots before PyTorch 2.1."""
 
