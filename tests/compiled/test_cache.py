@@ -237,10 +237,10 @@ def copy_of_the_package(folder: Path) -> Path:
     """What `ASKS` imports, in a folder of its own."""
     package = Path(workbench.__file__).parent
     copied = folder / "workbench"
-    for source in (package / f"{name}.py" for name in ("__init__", "folders", "errors", "compiling")):
-        copied.mkdir(parents=True, exist_ok=True)
+    copied.mkdir(parents=True)
+    for source in package.glob("*.py"):
         (copied / source.name).write_text("" if source.name == "__init__.py" else source.read_text())
-    for room in ("compiled", "identity", "structures"):
+    for room in ("compiled", "identity", "levers", "parts", "structures"):
         (copied / room).mkdir()
         for source in (package / room).glob("*.py"):
             (copied / room / source.name).write_text(source.read_text())
@@ -262,7 +262,7 @@ def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
     """The trap: Numba looks at the file of the function that it loads, not at those that this one calls."""
     copied, kept = copy_of_the_package(tmp_path), tmp_path / "kept"
     assert asked_in(tmp_path, kept) == asked_in(tmp_path, kept) == "-1"
-    called = copied / "structures" / "free_map.py"
+    called = copied / "structures" / "bitmaps.py"
     called.write_text(called.read_text().replace("NOWHERE = -1", "NOWHERE = -7"))
     assert asked_in(tmp_path, kept) == "-7"
 

@@ -1,5 +1,6 @@
 """What `make test ENVIRONMENT=...` installs, and what it says where it cannot."""
 
+import os
 import re
 import subprocess
 import sys
@@ -15,9 +16,9 @@ STUBS = {"pandas-stubs", "scipy-stubs", "types-PyYAML"}
 
 def make(*arguments):
     """Return the exit status of make and what it said."""
-    ran = subprocess.run(
-        ["make", "--no-print-directory", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", *arguments]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return ran.returncode, ran.stderr.strip()
 
 

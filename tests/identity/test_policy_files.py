@@ -24,7 +24,7 @@ class Mine(Placement):
 
 def aim_of(cls):
     """Return what the answer of a policy gives, whatever it is asked."""
-    return cls.answer(None, 64, 1, None, None)
+    return cls.answer(None)
 
 
 def write(folder, imports="import helper", aim="helper.AIM", **helpers):

@@ -203,14 +203,14 @@ def test_a_journal_brings_back_every_region_and_what_is_cached(tmp_path_factory,
         file.seek(holdings._journal._bytes)
         file.write(b"cut off by a kill")
     again, second = over(place, **KINDS[kind])
-    assert again._told == holdings._told
+    assert again._state == holdings._state
     assert [second.state(k) for k in range(3)] == [first.state(k) for k in range(3)]
     for size in (300, 70):
         assert granted(second, size) == granted(first, size)
     for client in clients:
         assert again.leave(client)
-    assert again._journal.rewrite(again._told)
-    assert again._journal._bytes == 40 * len(again._told.segments)
+    assert again._journal.rewrite(again._state)
+    assert again._journal._bytes == 40 * len(again._state.segments)
 
 
 def granted(result, size):
@@ -296,7 +296,7 @@ def test_a_full_disk_refuses_what_is_new_and_takes_back_what_there_is(tmp_path, 
         assert holdings._journal._bytes <= reserved
         assert result.state(0)[0] == 0
     again, second = over(tmp_path / "journal")
-    assert again._told == holdings._told
+    assert again._state == holdings._state
     assert second.state(0) == result.state(0)
 
 

@@ -150,7 +150,7 @@ def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
     from workbench.workloads.workload_key import read_workload
 
     workload: Any = read_workload(sweep["workload"], wants="pool_requests")
-    return replay_of_file(workload.found(), device)
+    return replay_of_file(workload.trace_file(), device)
 
 
 def _with_exact(rows: list[Replayed], exact: SnapshotReplay, alone: bool) -> list[Replayed]:

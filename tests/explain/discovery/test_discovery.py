@@ -11,16 +11,19 @@ import pytest
 import workbench as wb
 from tests.explain.discovery.made_up import SWEEP, runs_of
 from workbench.errors import InputError
-from workbench.explain.discovery import Interest, cases_of, discover, scenario
-from workbench.explain.discovery.scenario import corrected
+from workbench.explain.discovery import Interest, cases_of, discover
+from workbench.explain.discovery.cases import column
+from workbench.explain.discovery.prim import peel
+from workbench.explain.discovery.scenario import clearest, corrected
 from workbench.explain.discovery.sentences import sentence
 
 search = importlib.import_module("workbench.explain.discovery.scenario")
+P_BY_CHANCE = search.p_by_chance
 
 
 @pytest.fixture(autouse=True)
 def _few_shuffles(monkeypatch):
-    monkeypatch.setattr(search, "p_by_chance", functools.partial(scenario.p_by_chance, shuffles=79))
+    monkeypatch.setattr(search, "p_by_chance", functools.partial(P_BY_CHANCE, shuffles=79))
 
 
 def planted(point):
@@ -76,15 +79,11 @@ def test_where_all_points_or_none_are_losses_there_is_nothing_to_search(loses, w
 
 @pytest.mark.slow
 def test_false_alarms_of_a_search_in_noise_are_as_rare_as_promised():
-    from workbench.explain.discovery.cases import column
-    from workbench.explain.discovery.prim import peel
-    from workbench.explain.discovery.scenario import clearest, p_by_chance
-
     draws, alarms = np.random.default_rng(0), 0
     for _ in range(40):
         columns = tuple(column(name, draws.random(40).tolist()) for name in "ab")
         hit = draws.permutation(np.arange(40) < 12)
-        alarms += p_by_chance(columns, hit, clearest(peel(columns, hit)).contrast, 39) < 0.05
+        alarms += P_BY_CHANCE(columns, hit, clearest(peel(columns, hit)).contrast, 39) < 0.05
     assert alarms <= 6  # 2 are expected; more than 6 have a chance of 0.4 %
 
 

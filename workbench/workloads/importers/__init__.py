@@ -2,3 +2,5 @@
 
 from workbench.workloads.importers.importer import Importer, enter_only, importer_of, importers, read_trace
 from workbench.workloads.importers.trace import Card, Trace
+
+__all__ = ["Card", "Importer", "Trace", "enter_only", "importer_of", "importers", "read_trace"]
