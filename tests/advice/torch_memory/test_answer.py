@@ -16,8 +16,9 @@ from workbench.advice.torch_memory import advice as advice_module
 from workbench.advice.torch_memory.advice import advice_or_still
 from workbench.advice.torch_memory.diagnosis import best_first
 from workbench.advice.torch_memory.holdings import Still
+from workbench.advice.torch_memory.search_space import EXPANDABLE
 from workbench.advice.torch_memory.snapshot import card_histories
-from workbench.advice.torch_memory.trial import EXPANDABLE, CardTrial, Trial, played_on, tried, with_smallest_card
+from workbench.advice.torch_memory.trial import CardTrial, Trial, evaluate, replay_on_card, with_smallest_card
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
@@ -154,7 +155,7 @@ def test_cards_are_said_apart_and_the_one_that_failed_first(tmp_path):
     said = {row["device"]: row["reserved_peak_bytes"] for row in advice.recorded.cards}
     assert said == {device: row["reserved_peak_bytes"] for device, row in rows.items()}
     assert [trial.cards[0].reserved_peak_bytes for trial in advice.trials] == [
-        tried([advice.cards[0].requests], trial.settings).reserved_peak_bytes for trial in advice.trials
+        evaluate([advice.cards[0].requests], trial.settings).reserved_peak_bytes for trial in advice.trials
     ]
 
 
@@ -267,7 +268,8 @@ def test_several_files_get_one_setting_for_all_and_the_worst_first(tmp_path):
     assert advice.lines()[0].startswith("GPU 0 of rank1.pickle (the other 1 did not fail) ran out of memory")
     assert [card.file for card in advice.cards] == [str(place) for place in reversed(places)]
     alone = [
-        with_smallest_card(tried([card.requests], advice.best_trial.settings), [card.requests]) for card in advice.cards
+        with_smallest_card(evaluate([card.requests], advice.best_trial.settings), [card.requests])
+        for card in advice.cards
     ]
     assert [it.smallest_card_bytes for it in alone] == [it.smallest_card_bytes for it in advice.best_trial.cards]
     assert advice.best_trial.smallest_card_bytes == max(it.smallest_card_bytes for it in alone)
@@ -306,9 +308,9 @@ def test_what_a_line_asks_for_can_be_thought_away(tmp_path):
 def test_a_public_recording_fits_the_card_that_is_named_and_no_smaller_one(place):
     for card in card_histories(place):
         for settings in (card.own, EXPANDABLE):
-            (named,) = with_smallest_card(tried([card.requests], settings), [card.requests]).cards
-            assert not played_on(card.requests, settings, named.smallest_card_bytes).refused
-            assert played_on(card.requests, settings, named.smallest_card_bytes - 2 * MIB).refused
+            (named,) = with_smallest_card(evaluate([card.requests], settings), [card.requests]).cards
+            assert not replay_on_card(card.requests, settings, named.smallest_card_bytes).refused
+            assert replay_on_card(card.requests, settings, named.smallest_card_bytes - 2 * MIB).refused
 
 
 @pytest.mark.needs("public traces")

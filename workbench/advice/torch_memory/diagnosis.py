@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.advice.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins
+from workbench.advice.torch_memory.search_space import EXPANDABLE
 from workbench.advice.torch_memory.snapshot import (
     CardHistory,
     Failure,
@@ -18,14 +19,12 @@ from workbench.advice.torch_memory.snapshot import (
 )
 from workbench.advice.torch_memory.trial import (
     COSTS,
-    EXPANDABLE,
     Trial,
-    given_back_at_once,
-    tried,
+    evaluate,
     with_smallest_card,
 )
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness, ReplayInput
 from workbench.engines.torch_allocator.settings import variable_of
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
@@ -55,6 +54,39 @@ class WhatIf(NamedTuple):
     own: Trial
     best: Trial
     """The recorded and the best settings without them."""
+
+
+def with_immediate_frees(requests: ReplayInput, handles: np.ndarray) -> ReplayInput:
+    """Return the requests as if the program freed some of its blocks as soon as it has them.
+
+    Parameters
+    ----------
+    handles : int64[blocks]
+        The blocks, by the numbers that the requests know them by.
+    """
+    requested = requests.requests
+    chosen = np.isin(requested.handle, handles) & (requested.kind != rows.EMPTY_CACHE)
+    gets, kept = chosen & (requested.kind == rows.ALLOC), ~chosen | (requested.kind == rows.ALLOC)
+    behind = np.flatnonzero(gets[kept]) + 1
+    is_refused = np.zeros(len(kept), bool)
+    is_refused[requests.refused] = True
+
+    def changed(column: np.ndarray, value: Any) -> np.ndarray:
+        return np.insert(column[kept], behind, value)
+
+    columns = rows.Requests(
+        kind=changed(requested.kind, rows.FREE),
+        handle=changed(requested.handle, requested.handle[gets]),
+        size=changed(requested.size, 0),
+        owner=changed(requested.owner, requested.owner[gets]),
+        address=changed(requested.address, -1),
+    )
+    return requests._replace(
+        requests=columns,
+        event=changed(requests.event, requests.event[gets]),
+        before=requests.before + int(gets[: requests.before].sum()),
+        refused=np.flatnonzero(changed(is_refused, False)),
+    )
 
 
 class Diagnosis:
@@ -181,9 +213,9 @@ class Diagnosis:
         if not any(map(len, chosen)):
             names = ", ".join(holder.name for holder in self.holders()[:3])
             raise InputError(f"{self.path}: no block was asked for at {line}; most is held by {names}.")
-        requests = [given_back_at_once(card.requests, it) for card, it in zip(self.cards, chosen, strict=True)]
+        requests = [with_immediate_frees(card.requests, it) for card, it in zip(self.cards, chosen, strict=True)]
         own, best = (
-            with_smallest_card(tried(requests, it.settings, self.costs), requests)
+            with_smallest_card(evaluate(requests, it.settings, self.costs), requests)
             for it in (self.own_trial, self.best_trial)
         )
         held = sum(block.size for segment in self.segments for block in segment.blocks if is_at(block.site, line))
@@ -219,7 +251,7 @@ def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure |
 
     def order(trial: Trial) -> tuple[Any, ...]:
         short = _short(trial, failures)
-        return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.is_simpler_by
+        return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.simplicity_key
 
     ordered = sorted(trials, key=order)
     looked = [trial for trial in ordered if trial.smallest_card_bytes is not None] or ordered
@@ -229,7 +261,7 @@ def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure |
     usual = [trial for trial in most if trial.settings == own.settings or trial.settings == EXPANDABLE]
     near = [trial for trial in usual if trial.needed_bytes - least < LEAST_GAIN * trial.needed_bytes]
     near.sort(key=lambda trial: trial.settings != own.settings)
-    best = near[0] if near else min(alike, key=lambda trial: trial.is_simpler_by)
+    best = near[0] if near else min(alike, key=lambda trial: trial.simplicity_key)
     return [best, *(trial for trial in ordered if trial is not best)]
 
 
