@@ -14,6 +14,7 @@ from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
 from tests.slow import examples
 from workbench.advice.torch_memory.advice import advice_or_still
+from workbench.advice.torch_memory.diagnosis import Curve
 from workbench.advice.torch_memory.holdings import pins, segments_at, segments_at_end
 from workbench.advice.torch_memory.lives import lives_of, moment_of
 from workbench.advice.torch_memory.page import curve_chart
@@ -22,7 +23,6 @@ from workbench.engines.torch_allocator.offline_plan import planned_bytes
 from workbench.engines.torch_allocator.replay import asking_of, replay_of
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.errors import InputError
-from workbench.figures._curves import Curve
 from workbench.records.torch_allocator import CallCosts
 from workbench.workloads.importers import read_trace
 
