@@ -88,7 +88,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.tuning.results",
         "workbench.tuning.trades",
         "workbench.tuning.importances",
-        "workbench.tuning.parallel_axes",
+        "workbench.tuning.parallel_coordinates",
     ),
     "studies.tuning.space": ("workbench.tuning.space", "workbench.tuning.space_file", "workbench.tuning.dimension"),
 }
