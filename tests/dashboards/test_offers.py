@@ -19,7 +19,7 @@ from workbench.mechanisms.mechanism import mechanism
 
 
 def sidebar(name):
-    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
 
 
 def refused(control, check, values):

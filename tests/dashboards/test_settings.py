@@ -18,7 +18,7 @@ NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.pa
 
 
 def sidebar(name):
-    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
 
 
 @pytest.fixture
