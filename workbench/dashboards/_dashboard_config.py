@@ -1,4 +1,4 @@
-"""What a dashboard opens with: an engine, its first question, and what can be turned."""
+"""What a dashboard begins with: an engine, its first question, and what can be turned."""
 
 from __future__ import annotations
 

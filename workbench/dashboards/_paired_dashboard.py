@@ -23,7 +23,7 @@ from workbench.dashboards._differences import HistogramPanel, measures_table
 from workbench.dashboards._elements import alert, button, escaped, small_print
 from workbench.dashboards._lever_cards import LeverCards
 from workbench.dashboards._offers import Offers
-from workbench.dashboards._page import Address, Heartbeat, Toolbar
+from workbench.dashboards._page import UrlFragment, Heartbeat, UndoToolbar
 from workbench.dashboards._saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards._settings import History, Setting, as_link, differences, from_link
 from workbench.dashboards._several_policies import SeveralPolicies
@@ -123,17 +123,17 @@ class PairedDashboard(widgets.HBox):
         )
         self.opened_with = self.sidebar.setting()
         self.history, self._note_rest = History(self.opened_with), Later(self._note)
-        self.tools = Toolbar(
+        self.tools = UndoToolbar(
             undo=lambda: self.show(self.history.undo()),
             redo=lambda: self.show(self.history.redo()),
             reset=lambda: self.show(self.opened_with),
         )
         self.tools.allow(undo=False, redo=False, reset=False)
-        self.address = Address(self._follow)
+        self.url_fragment = UrlFragment(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
-        super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
+        super().__init__([style, self.first, *above, self.sidebar.widget, right, self.url_fragment])
         self.add_class("wb-dashboard")
-        if self.address.is_served:
+        if self.url_fragment.is_served:
             self.add_class("wb-page")
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
@@ -259,12 +259,12 @@ class PairedDashboard(widgets.HBox):
             return  # a value that is none has no place in a line of settings
         self.history.note(setting)
         link = as_link(differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
-        self.address.setting = link
+        self.url_fragment.setting = link
         self.tools.allow(self.history.can_undo, self.history.can_redo, bool(link))
 
     def _lasting_workload(self, setting: Setting) -> Setting:
         """Return the workload under a name that outlives the page, where the address is to give it back."""
-        if not self.address.is_served:
+        if not self.url_fragment.is_served:
             return {}
         return self.sidebar.workload.lasting({"workload": setting["workload"]})
 
