@@ -23,7 +23,7 @@ from workbench.dashboards._differences import HistogramPanel, measures_table
 from workbench.dashboards._elements import alert, button, escaped, small_print
 from workbench.dashboards._lever_cards import LeverCards
 from workbench.dashboards._offers import Offers
-from workbench.dashboards._page import UrlFragment, Heartbeat, UndoToolbar
+from workbench.dashboards._page import Heartbeat, UndoToolbar, UrlFragment
 from workbench.dashboards._saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards._settings import History, Setting, as_link, differences, from_link
 from workbench.dashboards._several_policies import SeveralPolicies
