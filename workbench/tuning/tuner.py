@@ -17,10 +17,10 @@ import numpy as np
 import yaml
 
 from workbench.errors import StoreError
-from workbench.experiments.fronts import STUDY, TRIALS
+from workbench.experiments.fronts import TRIALS
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete, usual_watcher
-from workbench.experiments.results_folder import FILES, SWEEP, held, write_own
+from workbench.experiments.results_folder import FILES, STUDY, SWEEP, held, write_own
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
