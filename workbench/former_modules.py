@@ -43,7 +43,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "experiments.scheduler": ("workbench.executors.scheduler", "workbench.executors.bundles"),
     "experiments.user_code": ("workbench.runs.user_code", "workbench.runs.pickled_setups"),
     "experiments.watchdog": ("workbench.runs.watchdog",),
-    "experiments.worker": ("workbench.runs.worker",),
+    "experiments.worker": ("workbench.runs.worker", "workbench.runs.execution"),
     "studies": (),
     "studies.adaptive": ("workbench.statistics.adaptive_seeds",),
     "studies.claims": ("workbench.claims",),

@@ -15,9 +15,9 @@ from workbench.export._run_rows import read_rows, with_origins
 from workbench.export.content import MAIN, ROWS
 from workbench.export.manifest import FORMAT, changed, read_manifest
 from workbench.mechanisms.user_measure import UserMeasure
+from workbench.runs.execution import execute_runs
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun
-from workbench.runs.worker import work
 from workbench.streams import Streams
 
 
@@ -187,7 +187,7 @@ def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[
 
 
 def _compared(row: Row, run: PlannedRun, own: Mapping[str, UserMeasure]) -> str:
-    (now,) = work(run.point.setup, [(run.id, run.point.id, run.seed)], user_measures=own)
+    (now,) = execute_runs(run.point.setup, [(run.id, run.point.id, run.seed)], user_measures=own)
     if (row.status, row.error) != (now.status, now.error):
         return f"was {row.status} {row.error!r} and is {now.status} {now.error!r}"
     every = (_other(name, value, now.measures.get(name)) for name, value in row.measures.items())
