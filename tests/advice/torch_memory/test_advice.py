@@ -13,7 +13,7 @@ import workbench as wb
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
 from tests.slow import examples
-from workbench.advice.torch_memory.advice import advice_or_still
+from workbench.advice.torch_memory.advice import advice_or_segments
 from workbench.advice.torch_memory.diagnosis import Curve
 from workbench.advice.torch_memory.holdings import pins, segments_at, segments_at_end
 from workbench.advice.torch_memory.lives import lives_of, moment_of
@@ -182,7 +182,7 @@ def test_without_a_history_the_segments_are_read(tmp_path):
     for kind in (snapshot["segments"], {"segments": snapshot["segments"]}, {**snapshot, "device_traces": []}):
         place = tmp_path / "still.pickle"
         place.write_bytes(pickle.dumps(kind))
-        still = advice_or_still(place)
+        still = advice_or_segments(place)
         assert still.reserved_bytes == made.reserved()
         assert still.whole_free_bytes + still.pinned_free_bytes == still.reserved_bytes - still.live_bytes
         assert "the segments of a moment and no history" in still.sentences()[0]

@@ -13,9 +13,9 @@ from tests.oracles.torch_allocator import MIB, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
 from tests.slow import thinned
 from workbench.advice.torch_memory import advice as advice_module
-from workbench.advice.torch_memory.advice import advice_or_still
-from workbench.advice.torch_memory.diagnosis import best_first
-from workbench.advice.torch_memory.holdings import Still
+from workbench.advice.torch_memory.advice import advice_or_segments
+from workbench.advice.torch_memory.diagnosis import rank_trials
+from workbench.advice.torch_memory.holdings import SegmentSnapshot
 from workbench.advice.torch_memory.search_space import EXPANDABLE
 from workbench.advice.torch_memory.snapshot import card_histories
 from workbench.advice.torch_memory.trial import CardTrial, Trial, evaluate, replay_on_card, with_smallest_card
@@ -200,14 +200,14 @@ def trial(conf, needed):
 )
 def test_another_setting_must_save_a_hundredth_of_the_card(needs, best):
     trials = [trial(conf, needed) for conf, needed in needs.items()]
-    assert best_first(trials, trials[0], [None])[0].conf == best
+    assert rank_trials(trials, trials[0], [None])[0].conf == best
 
 
 def test_one_event_is_read_as_a_moment(tmp_path):
     """`workbench advise` refused it and sent the user to `workbench advise`."""
     made = exercised(Recorder(Rules(), seed=1), 60, 1)
-    still = advice_or_still(written(tmp_path, made.snapshot(kept=1)))
-    assert isinstance(still, Still) and still.reserved_bytes == made.reserved()
+    still = advice_or_segments(written(tmp_path, made.snapshot(kept=1)))
+    assert isinstance(still, SegmentSnapshot) and still.reserved_bytes == made.reserved()
 
 
 def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_is_on(tmp_path):
@@ -222,7 +222,7 @@ def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_
 
     snapshot = cards(holed(Rules()), full_of_live())
     snapshot["device_traces"] = [[], []]
-    still = advice_or_still(str(written(tmp_path, snapshot)))
+    still = advice_or_segments(str(written(tmp_path, snapshot)))
     assert still.cards == ((0, 80 * MIB, 40 * MIB), (1, 120 * MIB, 120 * MIB))
     assert still.sentences()[1].startswith(
         "200 MiB reserved in 10 segments of 2 cards together (GPU 0 80 MiB, of them 40 MiB live; GPU 1 120 MiB, of "
@@ -232,7 +232,9 @@ def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_
     grown = holed(Rules(expandable=True)).snapshot()
     grown["device_traces"] = [[]]
     assert (
-        advice_or_still(str(written(tmp_path, grown))).sentences()[-1].startswith("Its segments are expandable already")
+        advice_or_segments(str(written(tmp_path, grown)))
+        .sentences()[-1]
+        .startswith("Its segments are expandable already")
     )
 
 

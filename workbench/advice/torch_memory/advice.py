@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.advice.torch_memory.advice_json import plain_advice
 from workbench.advice.torch_memory.diagnosis import Diagnosis
-from workbench.advice.torch_memory.holdings import Still, still_of
+from workbench.advice.torch_memory.holdings import SegmentSnapshot, segment_snapshot_of
 from workbench.advice.torch_memory.page import notebook_of, page_of
 from workbench.advice.torch_memory.search_space import EXPANDABLE, grid, sample_with_tpe
 from workbench.advice.torch_memory.sentences import five_lines, sentences_of
@@ -208,13 +208,13 @@ def _plan_of(replay: ReplayInput) -> int:
     return planned_bytes(born, gone[requests.handle[born]], size)
 
 
-def advice_or_still(
+def advice_or_segments(
     path: str | Path | Sequence[str | Path],
     card_bytes: int | None = None,
     say: Say | None = None,
     costs: CallCosts = COSTS,
     read: Read = read_snapshot,
-) -> Advice | Still:
+) -> Advice | SegmentSnapshot:
     """Return advice, or, of a snapshot with no history to replay, what its segments tell; as `advise` otherwise.
 
     `read` reads the one file; who has read it already hands over what came of that.
@@ -223,7 +223,7 @@ def advice_or_still(
         logs = _history(str(path), read)
         events = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
         if events <= 1 and any(len(log.segments.size) for log in logs):
-            return still_of(logs, str(path))
+            return segment_snapshot_of(logs, str(path))
         check_events(logs, str(path))
         return advise_logs([(str(path), log) for log in logs], card_bytes, say, costs)
     return advise(path, card_bytes, say, costs)

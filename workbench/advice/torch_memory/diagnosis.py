@@ -109,7 +109,7 @@ class Diagnosis:
         self.card_bytes = card_bytes
         self.costs = costs
         self.own_trial = next(trial for trial in trials if trial.settings == self.cards[0].own)
-        self.trials: list[Trial] = best_first(trials, self.own_trial, [card.failure for card in self.cards])
+        self.trials: list[Trial] = rank_trials(trials, self.own_trial, [card.failure for card in self.cards])
         self.exactness: Exactness = sum((card.replay.exactness for card in self.cards), NOTHING_TO_COMPARE)
         self.recorded: Recorded = recorded_of([card.replay.recording for card in self.cards])
         self.active_peak_bytes = sum(int(card.requests.live.max(initial=0)) for card in self.cards)
@@ -218,7 +218,9 @@ class Diagnosis:
             with_smallest_card(evaluate(requests, it.settings, self.costs), requests)
             for it in (self.own_trial, self.best_trial)
         )
-        held = sum(block.size for segment in self.segments for block in segment.blocks if is_at(block.site, line))
+        held = sum(
+            block.size for segment in self.segments for block in segment.blocks if is_source_line(block.site, line)
+        )
         return WhatIf(line, sum(map(len, chosen)), held, own, best)
 
 
@@ -228,7 +230,7 @@ def fragmentation(advice: Diagnosis) -> float:
     return sum(segment.pinned for segment in advice.segments) / reserved if reserved else 0.0
 
 
-def must_go(advice: Diagnosis) -> int | None:
+def shortfall_bytes(advice: Diagnosis) -> int | None:
     """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much room it
     had is not told."""
     failure = advice.cards[0].failure
@@ -238,7 +240,7 @@ def must_go(advice: Diagnosis) -> int | None:
     return max((advice.best_trial.cards[0].smallest_card_bytes or advice.best_trial.needed_bytes) - available, 0)
 
 
-def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:
+def rank_trials(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:
     """Return the setting to take, then the others: those that carry most of what failed first, on the smallest cards.
 
     Parameters
@@ -273,11 +275,11 @@ def _short(trial: Trial, failures: Sequence[Failure | None]) -> int:
     return count + (trial.fits is False)
 
 
-def is_at(site: str, line: str) -> bool:
+def is_source_line(site: str, line: str) -> bool:
     """Return whether a place in a program is a line of it, whatever folders are named before the file.
 
-    >>> is_at("net/model.py:39 forward", "model.py:39"), is_at("net/model.py:390 forward", "model.py:39")
-    (True, False)
+    >>> [is_source_line(site, "model.py:39") for site in ("net/model.py:39 forward", "net/model.py:390 forward")]
+    [True, False]
     """
     where = site.split(" ", 1)[0]
     line = line.replace("\\", "/")
@@ -286,7 +288,7 @@ def is_at(site: str, line: str) -> bool:
 
 def _handles_of(card: CardHistory, line: str) -> np.ndarray:
     """Return the blocks of a card, as its requests know them, that a line of the program asked for: int64[blocks]."""
-    is_there = np.array([is_at(site, line) for site in card.log.sites] + [False], bool)
+    is_there = np.array([is_source_line(site, line) for site in card.log.sites] + [False], bool)
     requests, blocks, start = card.requests.requests, card.lives.blocks, card.replay.recording.start
     before = blocks.born == 0
     chosen = {int(at) for at in blocks.address[before][is_there[blocks.site[before]]]}

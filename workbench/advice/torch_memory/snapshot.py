@@ -150,10 +150,10 @@ def recorded_of(recordings: Sequence[Recording]) -> Recorded:
 
 def _together(logs: Sequence[AllocatorLog], curves: Sequence[np.ndarray]) -> int:
     """Return the most that curves of several cards, each with its value before the first event, come to at a time."""
-    return sum(int(one[0]) for one in curves) + together(logs, [np.diff(one) for one in curves])
+    return sum(int(one[0]) for one in curves) + summed_peak(logs, [np.diff(one) for one in curves])
 
 
-def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int:
+def summed_peak(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int:
     """Return the most that changes on several cards add up to, in the order of time."""
     if len(logs) == 1:
         return max(int(np.cumsum(changes[0]).max(initial=0)), 0)
@@ -183,7 +183,7 @@ def cache_row(name: str, replay: SnapshotReplay, expandable: bool) -> CacheRow:
     start = sum(one.reserved_at_start for one, _ in played)
     return CacheRow(
         policy=name,
-        reserved_peak_bytes=start + together(logs, [by_event(*it) for it in zip(logs, played, strict=True)]),
+        reserved_peak_bytes=start + summed_peak(logs, [by_event(*it) for it in zip(logs, played, strict=True)]),
         active_peak_bytes=replay.recorded.active_peak_bytes,
         driver_calls=sum(len(one.calls) for one, _ in played),
         refused=sum(one.refused for one, _ in played),
