@@ -12,7 +12,7 @@ import workbench as wb
 from tests.slow import thinned
 from workbench.dashboards._card_levers import BOTH
 from workbench.dashboards._dispatch import CONFIG
-from workbench.dashboards._dispatch_levers import seven_levers
+from workbench.dashboards._dispatch_levers import dispatch_card_levers
 from workbench.dashboards._dispatch_limits import blocks_allowed, waves_allowed
 from workbench.dashboards._lever_cards import LeverCards
 from workbench.dashboards._sidebar import Sidebar
@@ -30,7 +30,7 @@ class Page:
 
     def __init__(self) -> None:
         self.sidebar = Sidebar(mechanism("dispatch"), CONFIG)
-        self.cards = LeverCards(seven_levers(), self.sidebar)
+        self.cards = LeverCards(dispatch_card_levers(), self.sidebar)
         self.sidebar.on_change(self.cards.refresh)
 
     def side(self, letter, side=BOTH):

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from workbench.dashboards._dashboard_config import DashboardConfig
-from workbench.dashboards._dispatch_levers import seven_levers
+from workbench.dashboards._dispatch_levers import dispatch_card_levers
 from workbench.dashboards._dispatch_timeline import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards._interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side
 from workbench.dashboards._paired_dashboard import PairedDashboard
@@ -91,7 +91,7 @@ CONFIG = DashboardConfig(
     measure="groups_per_kilocycle",
     view=DispatchView,
     first=("machine.compute_units", "machine.simds_a_unit", "workload.*.count"),
-    cards=seven_levers,
+    cards=dispatch_card_levers,
 )
 """The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""
 
