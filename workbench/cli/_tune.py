@@ -174,12 +174,12 @@ def _named_study(results: StudyResults) -> str:
 
 def held_out_sentences(results: StudyResults) -> list[str]:
     """Return what the comparison on the held-out workload came to, in words; none where nothing was held out."""
-    from workbench.statistics.sentences import held_up
+    from workbench.statistics.sentences import holdout_sentences
 
     if results.held_out is None:
         return []
     objectives = [one.measure.name for one in results.study.objectives]
-    return held_up(results.held_out, objectives, _named_study(results))
+    return holdout_sentences(results.held_out, objectives, _named_study(results))
 
 
 def _missing(results: StudyResults) -> list[str]:
