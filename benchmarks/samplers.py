@@ -20,7 +20,7 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
 from workbench.experiments.store import Store
 from workbench.statistics import mean_interval
-from workbench.tuning.driver import conduct
+from workbench.tuning.driver import run_trials
 from workbench.tuning.evaluator import Crew, Evaluator
 from workbench.tuning.hypervolume import history, reference_point
 from workbench.tuning.results import StudyResults
@@ -100,7 +100,7 @@ def _costs(study: Study, trials: int, store: Store) -> Costs:
     workload = read_workload(
         sweep.config["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
     )
-    done, _ = conduct(study, TrialStore(None), Evaluator(study, store, Crew(None, None, Silent())), workload, trials)
+    done, _ = run_trials(study, TrialStore(None), Evaluator(study, store, Crew(None, None, Silent())), workload, trials)
     return StudyResults(study, done, [], None, None).costs()
 
 

@@ -43,7 +43,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "experiments.scheduler": ("workbench.executors.scheduler", "workbench.executors.bundles"),
     "experiments.user_code": ("workbench.runs.user_code", "workbench.runs.pickled_setups"),
     "experiments.watchdog": ("workbench.runs.watchdog",),
-    "experiments.worker": ("workbench.runs.worker",),
+    "experiments.worker": ("workbench.runs.worker", "workbench.runs.execution"),
     "studies": (),
     "studies.adaptive": ("workbench.statistics.adaptive_seeds",),
     "studies.claims": ("workbench.claims",),
@@ -88,7 +88,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.tuning.results",
         "workbench.tuning.trades",
         "workbench.tuning.importances",
-        "workbench.tuning.parallel_axes",
+        "workbench.tuning.parallel_coordinates",
     ),
     "studies.tuning.space": ("workbench.tuning.space", "workbench.tuning.space_file", "workbench.tuning.dimension"),
 }

@@ -20,7 +20,7 @@ from tests.browser.server import TOKEN, served
 from tests.browser.test_kernel import kernels
 from tests.waiting import wait_until
 from workbench.dashboards.admission import CLOSED
-from workbench.dashboards.page_access import TICKET_SECONDS, Pages, full
+from workbench.dashboards.page_access import TICKET_SECONDS, Pages, server_full_message
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +120,7 @@ def test_no_kernel_begins_before_a_page_has_run_its_script(address, folder, visi
     with opened(browser) as other:
         other.page.goto(address)
         words = other.page.locator("#words")
-        expect(words).to_have_text(full(1))
+        expect(words).to_have_text(server_full_message(1))
         assert len(kernels(str(folder))) == 1
         page.goto("about:blank")  # the page says so as it is left
         other.page.get_by_role("button", name="Open it again").click()

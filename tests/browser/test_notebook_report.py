@@ -8,8 +8,9 @@ import nbformat
 
 from tests.browser.conftest import Visit
 from workbench.notebooks.execution import NotebookRun
+from workbench.notebooks.notebook_file import Notebook
 from workbench.notebooks.report import HtmlReport
-from workbench.notebooks.tasks import Notebook, Task
+from workbench.notebooks.tasks import Task
 
 PROVENANCE = {"sources": "5e", "commit": "c0", "python": "3.11", "machine": "Linux", "packages": {"numpy": "2.0"}}
 FROM_ELSEWHERE = "https://cdn.invalid/library.js"

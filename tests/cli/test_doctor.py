@@ -8,16 +8,16 @@ import pytest
 
 from workbench.cli import _doctor as doctor
 from workbench.cli._machine_facts import compile_cache, free_memory
-from workbench.cli._optional_things import THINGS, Thing
+from workbench.cli._optional_dependencies import OPTIONAL_DEPENDENCIES, OptionalDependency
 from workbench.cli.main import main
 from workbench.compiled.kernel import cache_folder, code_home
 
 
 @pytest.fixture
 def two_things(monkeypatch):
-    here = Thing("first", "one purpose", lambda: True, "bring first")
-    absent = Thing("second", "another purpose", lambda: False, "bring second")
-    monkeypatch.setattr(doctor, "THINGS", (here, absent))
+    here = OptionalDependency("first", "one purpose", lambda: True, "bring first")
+    absent = OptionalDependency("second", "another purpose", lambda: False, "bring second")
+    monkeypatch.setattr(doctor, "OPTIONAL_DEPENDENCIES", (here, absent))
 
 
 def test_what_is_missing_stands_with_its_command(two_things, capsys):
@@ -37,7 +37,7 @@ def test_json_says_the_same_in_bytes(two_things, capsys):
 
 
 def test_every_purpose_fits_80_columns_and_has_one_command():
-    for thing in THINGS:
+    for thing in OPTIONAL_DEPENDENCIES:
         assert 9 + 19 + len(thing.purpose) <= 80
         assert thing.cure.startswith(("apt-get install", "pip install", "python -c"))
         assert "\n" not in thing.cure

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from tests.tuning.small import small
-from workbench.cli._run_arguments import default_folder
 from workbench.cli._tune import say_levers
 from workbench.cli.main import main
+from workbench.experiments.results_folder import default_folder
 
 OTHER = "{regime: small_uniform, count: 20}"
 

@@ -85,4 +85,4 @@ def two_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pages that play long runs open with two seeds, where it is no matter how many there are."""
     for name in ("dispatch", "pool"):
         room = importlib.import_module(f"workbench.dashboards._{name}")
-        monkeypatch.setattr(room, "OPENING", room.OPENING._replace(seeds=2))
+        monkeypatch.setattr(room, "CONFIG", room.CONFIG._replace(seeds=2))

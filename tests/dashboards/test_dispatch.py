@@ -13,7 +13,7 @@ import workbench as wb
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
 from tests.slow import thinned
 from workbench.dashboards import _dispatch_timeline as dispatch_timeline
-from workbench.dashboards._dispatch import OPENING, DispatchView, power_note, resources_line
+from workbench.dashboards._dispatch import CONFIG, DispatchView, power_note, resources_line
 from workbench.dashboards._dispatch_timeline import dispatch_scene
 from workbench.dashboards._interval_panels import FAR_APART, Side, intervals_scene
 from workbench.dashboards._sidebar import Sidebar
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def records():
-    plan = make_plan(read_sweep(Sidebar(mechanism("dispatch"), OPENING).config()))
+    plan = make_plan(read_sweep(Sidebar(mechanism("dispatch"), CONFIG).config()))
     return [Dispatch().simulate(point.setup, 0) for point in plan.points]
 
 
@@ -233,7 +233,7 @@ def resources(sidebar):
 
 @pytest.mark.parametrize("simds", [3, *(pytest.param(simds, marks=pytest.mark.slow) for simds in (1, 7, 64))])
 def test_turning_the_simds_leaves_the_blocks_of_each(simds):
-    sidebar = Sidebar(mechanism("dispatch"), OPENING)
+    sidebar = Sidebar(mechanism("dispatch"), CONFIG)
     before = resources(sidebar)
     sidebar.machine.levers.controls["simds_a_unit"].box.value = simds
     assert resources(sidebar) == before
@@ -243,7 +243,7 @@ def test_turning_the_simds_leaves_the_blocks_of_each(simds):
 
 @pytest.mark.parametrize("name", thinned([row["name"] for row in presets(Machine)], 9))
 def test_no_number_of_blocks_that_is_offered_is_refused(name):
-    sidebar = Sidebar(mechanism("dispatch"), OPENING)
+    sidebar = Sidebar(mechanism("dispatch"), CONFIG)
     sidebar.machine.names.value = "patent"
     sidebar.machine.names.value = name  # a preset that is chosen shows its own levers
     assert read_machine(sidebar.machine.plain()) == read_machine(name)

@@ -15,7 +15,7 @@ NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.pa
 
 
 def opening(name):
-    return importlib.import_module(f"workbench.dashboards._{name}").OPENING
+    return importlib.import_module(f"workbench.dashboards._{name}").CONFIG
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", "node")
 
 
 def opening(name):
-    return importlib.import_module(f"workbench.dashboards._{name}").OPENING
+    return importlib.import_module(f"workbench.dashboards._{name}").CONFIG
 
 
 @pytest.mark.parametrize("name", NAMES)

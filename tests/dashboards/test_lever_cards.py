@@ -11,8 +11,8 @@ import pytest
 import workbench as wb
 from tests.slow import thinned
 from workbench.dashboards._card_levers import BOTH
-from workbench.dashboards._dispatch import OPENING
-from workbench.dashboards._dispatch_levers import seven_levers
+from workbench.dashboards._dispatch import CONFIG
+from workbench.dashboards._dispatch_levers import dispatch_card_levers
 from workbench.dashboards._dispatch_limits import blocks_allowed, waves_allowed
 from workbench.dashboards._lever_cards import LeverCards
 from workbench.dashboards._sidebar import Sidebar
@@ -29,8 +29,8 @@ class Page:
     """The levers of the dispatch page and its cards, without pictures."""
 
     def __init__(self) -> None:
-        self.sidebar = Sidebar(mechanism("dispatch"), OPENING)
-        self.cards = LeverCards(seven_levers(), self.sidebar)
+        self.sidebar = Sidebar(mechanism("dispatch"), CONFIG)
+        self.cards = LeverCards(dispatch_card_levers(), self.sidebar)
         self.sidebar.on_change(self.cards.refresh)
 
     def side(self, letter, side=BOTH):

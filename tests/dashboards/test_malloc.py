@@ -10,8 +10,8 @@ import sys
 import pytest
 
 import workbench as wb
-from workbench.dashboards._malloc import OPENING, MallocPanels
-from workbench.dashboards._opening import NothingToChoose
+from workbench.dashboards._dashboard_config import NoViewLevers
+from workbench.dashboards._malloc import CONFIG, MallocPanels
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.errors import InputError
 
@@ -49,7 +49,7 @@ def test_a_turned_lever_changes_every_panel(shown):
 
 
 def test_a_machine_without_a_preset_opens_where_one_is_the_same():
-    made = PairedDashboard(OPENING._replace(machine={"wave_size": 32}), MallocPanels())
+    made = PairedDashboard(CONFIG._replace(machine={"wave_size": 32}), MallocPanels())
     assert made.sidebar.config()["machine"] == {"preset": "patent", "wave_size": 32}
     made.close()
 
@@ -63,7 +63,7 @@ def test_a_machine_that_no_preset_gives_is_one_sentence(machine, monkeypatch):
         f"its own (wave_size). Got {machine}."
     )
     with pytest.raises(InputError, match=f"^{re.escape(expected)}$"):
-        PairedDashboard(OPENING._replace(machine=machine), MallocPanels())
+        PairedDashboard(CONFIG._replace(machine=machine), MallocPanels())
     gc.collect()
     assert not raised
 
@@ -72,5 +72,5 @@ def test_nobody_calls_is_a_sentence():
     from tests.engines.malloc_cases import simulate
 
     panels = MallocPanels()
-    panels.show_seed(("a", "b"), [simulate([]), simulate([])], NothingToChoose())
+    panels.show_seed(("a", "b"), [simulate([]), simulate([])], NoViewLevers())
     assert panels.held.scene["words"] == "No thread calls: there is nothing to see."

@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from workbench.dashboards import _node as node
-from workbench.dashboards._node import OPENING
+from workbench.dashboards._node import CONFIG
 from workbench.dashboards._sidebar import Sidebar
 from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.node, pytest.mark.slow]
 def shown():
     """The page with half its seeds: interpreted, a run takes a third of a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(node, "OPENING", OPENING._replace(seeds=2))
+        patch.setattr(node, "CONFIG", CONFIG._replace(seeds=2))
         made = wb.dashboard("node")
     yield made
     made.close()
@@ -39,16 +39,16 @@ def status(displayed) -> str:
 
 @pytest.fixture
 def sidebar() -> Sidebar:
-    return Sidebar(mechanism("node"), OPENING)
+    return Sidebar(mechanism("node"), CONFIG)
 
 
 def test_it_opens_with_two_small_cards_every_coupling_and_five_mechanisms(sidebar):
     usual, documents = planned(sidebar)
     assert (len(usual.setup.machine.gpus), usual.setup.machine.card.compute_units) == (2, 2)
     assert usual.setup.options.memory == usual.setup.options.malloc == "wait"
-    for slot in OPENING.compared:
-        assert usual.setup.policies[slot].name == OPENING.baseline[slot]
-        assert documents.setup.policies[slot].name == OPENING.other[slot]
+    for slot in CONFIG.compared:
+        assert usual.setup.policies[slot].name == CONFIG.baseline[slot]
+        assert documents.setup.policies[slot].name == CONFIG.other[slot]
 
 
 def test_the_couplings_are_named_as_such(sidebar):

@@ -11,7 +11,15 @@ import pytest
 import workbench as wb
 from workbench.dashboards import _offers as offers
 from workbench.dashboards._controls import NameControl, NumberControl
-from workbench.dashboards._offers import Offers, catalogues, choosing, drop_downs, marking, narrow, sliders
+from workbench.dashboards._offers import (
+    Offers,
+    catalogues,
+    drop_downs,
+    filtering_steps,
+    limit_slider,
+    marking_steps,
+    sliders,
+)
 from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.levers import Lever
@@ -19,7 +27,7 @@ from workbench.mechanisms.mechanism import mechanism
 
 
 def sidebar(name):
-    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
 
 
 def refused(control, check, values):
@@ -54,7 +62,7 @@ def test_no_slider_of_a_page_offers_what_its_check_refuses():
     before = [refused(each, check, [each.stops[0], each.stops[-1]]) for each in sliders(page)]
     assert any(before)
     for each in sliders(page):
-        narrow(each, check)
+        limit_slider(each, check)
     assert not any(refused(each, check, [each.stops[0], *each.stops[-1::-9]]) for each in sliders(page))
     assert page.machine.levers.controls["segments"].stops[0] == 64
 
@@ -65,14 +73,14 @@ def test_no_slider_of_a_whole_page_offers_what_its_check_refuses(name):
     page = sidebar(name)
     check = Offers(page).check
     for each in sliders(page):
-        narrow(each, check)
+        limit_slider(each, check)
     assert not any(refused(each, check, each.stops[:: len(each.stops) // 8 + 1]) for each in sliders(page))
 
 
 @pytest.mark.parametrize("most", [5, 6, 77, 999, 1000])
 def test_the_last_stop_that_is_allowed_is_the_end(most):
     control, check = one(most)
-    narrow(control, check)
+    limit_slider(control, check)
     assert list(control.stops) == [stop for stop in control.declared if stop <= most]
     assert control.slider.max == len(control.stops) - 1
     assert control.stops[control.slider.value] == 5
@@ -86,7 +94,7 @@ def test_a_value_that_is_no_stop_and_the_only_one_allowed_is_all_that_is_offered
         if control.plain() != 1.0:
             raise InputError("share must be 1.0.")
 
-    narrow(control, check)
+    limit_slider(control, check)
     assert list(control.stops) == [1.0]
 
 
@@ -99,22 +107,22 @@ def test_what_must_divide_leaves_the_stops_between_that_do(divisor):
         if control.plain() % divisor:
             raise InputError(f"parts must be a multiple of {divisor}.")
 
-    narrow(control, check)
+    limit_slider(control, check)
     stops = [stop for stop in control.declared if stop % divisor == 0]
     assert list(control.stops) == stops and len(stops) < len(control.declared)
 
 
 def test_a_slider_opens_again_when_more_is_allowed():
     control, check = one(20)
-    narrow(control, check)
-    narrow(control, lambda: None)
+    limit_slider(control, check)
+    limit_slider(control, lambda: None)
     assert list(control.stops) == control.declared
     assert control.stops[control.slider.value] == 5
 
 
 def test_a_value_that_is_refused_itself_leaves_every_stop():
     control, check = one(4)
-    narrow(control, check)
+    limit_slider(control, check)
     assert list(control.stops) == control.declared
 
 
@@ -128,7 +136,7 @@ def test_a_drop_down_leaves_out_what_is_refused_and_opens_again():
             raise InputError("order must be another.")
 
     for taken, names in (("high", ["low", "random"]), ("low", ["high", "low", "random"]), ("random", ["high", "low"])):
-        list(choosing(control, partial(check, taken)))
+        list(filtering_steps(control, partial(check, taken)))
         assert [name for _, name in control.field.options] == names
         assert (control.plain(), heard) == ("low", [])
     control.show("random")
@@ -142,7 +150,7 @@ def test_no_drop_down_of_a_page_offers_what_its_check_refuses(name):
     page = sidebar(name)
     check, before = Offers(page).check, page.setting()
     for each in drop_downs(page):
-        list(choosing(each, check))
+        list(filtering_steps(each, check))
         assert not refused(each, check, [name for _, name in each.field.options])
     assert page.setting() == before
 
@@ -164,7 +172,7 @@ def test_a_policy_or_preset_is_marked_where_the_check_refuses_it_and_only_there(
     check, before = Offers(page).check, page.setting()
     page.on_change(lambda: heard.append(1))
     for each in catalogues(page):
-        list(marking(each, check))
+        list(marking_steps(each, check))
         for words, member in each.names.options:
             says = "(refused here: " in words
             seen |= {member} if says else set()
@@ -193,11 +201,11 @@ def is_fine(check):
 def test_marks_stay_with_a_new_catalogue_and_go_with_their_reason():
     page = sidebar("translation")
     eviction = page.policies.baseline.get("shared_eviction") or page.policies.common["shared_eviction"]
-    list(marking(eviction, Offers(page).check))
+    list(marking_steps(eviction, Offers(page).check))
     assert any("(refused here: policy.shared_eviction must not be" in words for words, _ in eviction.names.options)
     eviction.refresh()
     assert any("(refused here: " in words for words, _ in eviction.names.options)
-    list(marking(eviction, lambda: None))
+    list(marking_steps(eviction, lambda: None))
     assert not any("refused" in words for words, _ in eviction.names.options)
 
 
@@ -210,13 +218,13 @@ def test_what_is_marked_can_still_be_chosen():
         if driver.plain() != opened:
             raise InputError("sweep: driver must stay.")
 
-    list(marking(driver, check))
+    list(marking_steps(driver, check))
     words = {name: words for words, name in driver.names.options}
     assert "refused" not in words[driver.names.value]
     assert words["best_fit"] == "best fit (refused here: driver must stay.)" and heard == []
     driver.names.value = "best_fit"
     assert "best_fit" in driver.plain() and heard == [1]
-    list(marking(driver, check))
+    list(marking_steps(driver, check))
     assert driver.names.value == "best_fit"
     assert not any("refused" in words for words, _ in driver.names.options), "a page that is refused itself marks none"
 
@@ -228,7 +236,7 @@ def test_a_rule_that_needs_a_file_first_is_not_marked():
         if machine.plain() != {"preset": "dgx_1v"}:
             raise InputError("only this board.")
 
-    list(marking(machine, check))
+    list(marking_steps(machine, check))
     marks = {name for words, name in machine.names.options if "refused" in words}
     assert marks == set(machine.choices) - {"dgx_1v", "topology_file"}
 
@@ -251,7 +259,7 @@ def test_looking_changes_nothing_and_tells_nobody():
     heard, before = [], page.setting()
     page.on_change(lambda: heard.append(1))
     blocks = next(each for each in sliders(page) if each.lever.name == "vgpr_N")
-    narrow(blocks, Offers(page).check)
+    limit_slider(blocks, Offers(page).check)
     assert blocks.stops[0] > blocks.declared[0]
     assert (page.setting(), heard) == (before, [])
 

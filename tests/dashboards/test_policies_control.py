@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.dashboards._dispatch import OPENING
+from workbench.dashboards._dispatch import CONFIG
 from workbench.dashboards._policies_control import PoliciesControl
 from workbench.mechanisms.mechanism import mechanism
 
 
 @pytest.fixture
 def policies() -> PoliciesControl:
-    return PoliciesControl(mechanism("dispatch").engine, OPENING)
+    return PoliciesControl(mechanism("dispatch").engine, CONFIG)
 
 
 def test_what_is_as_the_baseline_is_said_once(policies):
@@ -49,6 +49,6 @@ def test_every_slot_is_a_control_on_both_sides(policies):
     assert [list(policies.baseline), list(policies.other), list(policies.common)] == [slots, slots, []]
     assert len(list(policies)) == 2 * len(slots)
     alone = PoliciesControl(
-        mechanism("dispatch").engine, OPENING._replace(compared=("choice",), other={"choice": "round_robin"})
+        mechanism("dispatch").engine, CONFIG._replace(compared=("choice",), other={"choice": "round_robin"})
     )
     assert [control.lever.name for control in alone] == ["choice", "choice", *(s for s in slots if s != "choice")]

@@ -16,7 +16,7 @@ import workbench as wb
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from tests.recorded_snapshots import Recorder
-from workbench.dashboards._pool import OPENING, PLACES, latency_note, lent_note, memory_scene, source_note, used_note
+from workbench.dashboards._pool import CONFIG, PLACES, latency_note, lent_note, memory_scene, source_note, used_note
 from workbench.dashboards._sidebar import Sidebar
 from workbench.engines.pool import Pool
 from workbench.experiments.plan import make_plan
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def records():
-    plan = make_plan(read_sweep(Sidebar(mechanism("pool"), OPENING).config()))
+    plan = make_plan(read_sweep(Sidebar(mechanism("pool"), CONFIG).config()))
     return [Pool().simulate(point.setup, 0) for point in plan.points]
 
 

@@ -92,8 +92,8 @@ def test_the_front_of_a_study_is_opened(tmp_path):
 
 @pytest.mark.parametrize("name", thinned(["malloc", "dispatch", "translation", "node", "pool"], 5))
 def test_every_dashboard_opens_its_own_sweep(name, tmp_path):
-    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
-    again = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
+    again = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
     again.seeds.box.value = 2
     path = saved_as(str(tmp_path / f"{name}.yaml"), yaml.safe_dump(page.config(), sort_keys=False))
     saved = read_saved(str(path))

@@ -18,7 +18,7 @@ NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.pa
 
 
 def sidebar(name):
-    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
 
 
 @pytest.fixture
@@ -83,11 +83,11 @@ def test_a_link_that_is_none_is_a_sentence(shown, link, sentence):
 def test_the_address_holds_what_was_turned_and_opens_the_same_page(shown):
     shown.sidebar.machine.levers.controls["segments"].box.value = 200
     shown.sidebar.policies.other["placement"].names.value = "best_fit"
-    assert shown.address.setting == "machine.segments=200&other.placement={%22best_fit%22:{%22tie%22:%22low%22}}"
+    assert shown.url_fragment.setting == "machine.segments=200&other.placement={%22best_fit%22:{%22tie%22:%22low%22}}"
     again = wb.dashboard("shared_memory")
-    again._follow(shown.address.setting)
+    again._follow(shown.url_fragment.setting)
     assert again.histogram.scene == shown.histogram.scene
-    assert again.address.setting == shown.address.setting
+    assert again.url_fragment.setting == shown.url_fragment.setting
     again.close()
 
 
@@ -109,7 +109,7 @@ def test_undo_and_redo_go_through_what_was_turned(shown):
     shown.tools.redo.click()
     assert shown.histogram.scene["words"] == pictures[2]
     shown.tools.reset.click()
-    assert (shown.histogram.scene["words"], shown.address.setting) == (pictures[0], "")
+    assert (shown.histogram.scene["words"], shown.url_fragment.setting) == (pictures[0], "")
     shown.tools.undo.click()
     assert shown.histogram.scene["words"] == pictures[2]
 

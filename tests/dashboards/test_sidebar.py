@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 from tests.slow import thinned
-from workbench.dashboards._shared_memory import OPENING
+from workbench.dashboards._shared_memory import CONFIG
 from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan, plan_different_runs
@@ -20,13 +20,13 @@ from workbench.workloads.generators import regimes
 
 @pytest.fixture
 def sidebar() -> Sidebar:
-    return Sidebar(mechanism("shared_memory"), OPENING)
+    return Sidebar(mechanism("shared_memory"), CONFIG)
 
 
 @functools.cache
 def turned(page: str) -> Sidebar:
     """The sidebar of a page, which several tests turn one after the other as a user does."""
-    return Sidebar(mechanism(page), importlib.import_module(f"workbench.dashboards._{page}").OPENING)
+    return Sidebar(mechanism(page), importlib.import_module(f"workbench.dashboards._{page}").CONFIG)
 
 
 def planned(sidebar):
@@ -68,7 +68,7 @@ REGIMES = [
 @pytest.mark.parametrize("regime", thinned(REGIMES, 4))
 def test_every_regime_can_be_turned_to_and_is_as_long_as_the_page_has_it(regime):
     page, name = regime.split()
-    opening = importlib.import_module(f"workbench.dashboards._{page}").OPENING
+    opening = importlib.import_module(f"workbench.dashboards._{page}").CONFIG
     sidebar = turned(page)
     sidebar.workload.names.value = name
     workload = regimes(sidebar.workload.kind)[name].workload

@@ -15,7 +15,7 @@ from workbench.dashboards._study_view import StudyView
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import held
-from workbench.tuning.parallel_axes import parallel_axes
+from workbench.tuning.parallel_coordinates import parallel_axes
 from workbench.tuning.storages import JOURNAL
 
 CONSTRAINED = {"constraints": {"wear_cv": {"most": 9}}, "trials": 24}
@@ -72,15 +72,15 @@ def test_parallel_axes_say_where_each_point_lies(tuned):
     front = tuned.best_trials
     drain = axes["drain_cycles"]
     values = tuned.pareto["drain_cycles"].tolist()  # as the rings: a trial has one number on the page
-    assert drain.words == tuple(f"{value:.4g}" for value in values)
-    assert drain.at[int(np.argmin(values))] == 0.0
-    assert drain.at[int(np.argmax(values))] == 1.0
+    assert drain.labels == tuple(f"{value:.4g}" for value in values)
+    assert drain.positions[int(np.argmin(values))] == 0.0
+    assert drain.positions[int(np.argmax(values))] == 1.0
     lever = axes["policy.queue.fifo_lookahead.k"]
-    for trial, word, at in zip(front, lever.words, lever.at, strict=True):
+    for trial, label, position in zip(front, lever.labels, lever.positions, strict=True):
         chosen = trial.proposal.chosen.get(lever.name)
-        assert word == ("" if chosen is None else str(chosen))
-        assert math.isnan(at) if chosen is None else at == pytest.approx((chosen - 1) / 3)
-    assert all(len(set(axis.words)) > 1 for name, axis in axes.items() if name.startswith("policy."))
+        assert label == ("" if chosen is None else str(chosen))
+        assert math.isnan(position) if chosen is None else position == pytest.approx((chosen - 1) / 3)
+    assert all(len(set(axis.labels)) > 1 for name, axis in axes.items() if name.startswith("policy."))
 
 
 def test_the_view_of_a_study_that_is_done(tuned):

@@ -14,7 +14,7 @@ import yaml
 import workbench as wb
 from workbench.dashboards._interval_panels import Side, intervals_scene
 from workbench.dashboards._sidebar import Sidebar
-from workbench.dashboards._translation import OPENING, hierarchy_line, latency_note, load_note
+from workbench.dashboards._translation import CONFIG, hierarchy_line, latency_note, load_note
 from workbench.engines.translation import Translation
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
@@ -31,13 +31,13 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def record():
     """A short run of the other side, with its single accesses."""
-    plan = make_plan(read_sweep(Sidebar(mechanism("translation"), OPENING._replace(length=1600)).config()))
+    plan = make_plan(read_sweep(Sidebar(mechanism("translation"), CONFIG._replace(length=1600)).config()))
     return Translation().simulate(plan.points[1].setup, 0, events=True)
 
 
 @pytest.fixture
 def shown(monkeypatch):
-    monkeypatch.setattr("workbench.dashboards._translation.OPENING", OPENING._replace(length=1600, seeds=2))
+    monkeypatch.setattr("workbench.dashboards._translation.CONFIG", CONFIG._replace(length=1600, seeds=2))
     made = wb.dashboard("translation")
     yield made
     made.close()

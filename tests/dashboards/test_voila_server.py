@@ -78,21 +78,21 @@ def test_port_0_is_any_free_one():
 
 
 def test_an_unknown_dashboard_is_refused_before_anything_starts(monkeypatch):
-    monkeypatch.setattr(voila_server, "call_on_leash", lambda *given: pytest.fail("Voila was started"))
+    monkeypatch.setattr(voila_server, "run_supervised", lambda *given: pytest.fail("Voila was started"))
     with pytest.raises(InputError, match="unknown dashboard 'nothing'"):
         voila_server.serve("nothing", port=0, open_browser=False)
 
 
 def test_the_notebook_is_gone_when_voila_has_ended(monkeypatch):
     seen = []
-    monkeypatch.setattr(voila_server, "call_on_leash", lambda command, env: seen.append(Path(command[3])) or 7)
+    monkeypatch.setattr(voila_server, "run_supervised", lambda command, env: seen.append(Path(command[3])) or 7)
     assert voila_server.serve("shared_memory", port=0, open_browser=False) == 7
     assert not seen[0].exists()
 
 
 def test_the_token_reaches_the_server_by_its_environment_alone(monkeypatch):
     calls = []
-    monkeypatch.setattr(voila_server, "call_on_leash", lambda command, env: calls.append((command, env)) or 0)
+    monkeypatch.setattr(voila_server, "run_supervised", lambda command, env: calls.append((command, env)) or 0)
     voila_server.serve("shared_memory", port=0, open_browser=False, token="secret")
     ((command, env),) = calls
     assert env["JUPYTER_TOKEN"] == "secret"
@@ -128,6 +128,6 @@ def test_an_empty_token_switches_nothing_off(monkeypatch, tmp_path):
 
 
 def test_no_pages_at_once_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(voila_server, "call_on_leash", lambda *given: pytest.fail("Voila was started"))
+    monkeypatch.setattr(voila_server, "run_supervised", lambda *given: pytest.fail("Voila was started"))
     with pytest.raises(InputError, match=r"--pages: .* must be 1 or more\. Got 0\."):
         voila_server.serve("shared_memory", port=0, open_browser=False, pages=0)

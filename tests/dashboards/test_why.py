@@ -49,7 +49,7 @@ def test_two_sides_part_where_an_answer_or_a_state_first_differs():
 
 @pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_every_engine_s_decisions_have_words_and_their_arrays_a_picture(name):
-    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
     decisions = decisions_of(PairedRuns(page.config()).points[1].setup, 0, most=60)
     assert decisions
     for decision in decisions:
@@ -62,7 +62,7 @@ def test_every_engine_s_decisions_have_words_and_their_arrays_a_picture(name):
 
 
 def test_a_choice_says_which_module_is_rated_highest():
-    page = Sidebar(mechanism("dispatch"), importlib.import_module("workbench.dashboards._dispatch").OPENING)
+    page = Sidebar(mechanism("dispatch"), importlib.import_module("workbench.dashboards._dispatch").CONFIG)
     decisions = decisions_of(PairedRuns(page.config()).points[0].setup, 0, most=200)
     scored = next(one for one in decisions if "scores" in one.wrote and one.saw["count"] > 1)
     scores = scored.wrote["scores"][: scored.saw["count"]]

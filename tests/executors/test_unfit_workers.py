@@ -20,7 +20,8 @@ from workbench.runs.crashes import Death, WorkerFailure
 from workbench.runs.origin import origin
 from workbench.runs.pickled_setups import Packer
 from workbench.runs.row import Row
-from workbench.runs.worker import BundleResult, Task
+from workbench.runs.run import Task
+from workbench.runs.worker import BundleResult
 
 LEFT = "its worker could not go on: RuntimeError (no thread)."
 

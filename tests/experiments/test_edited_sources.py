@@ -81,7 +81,7 @@ def test_a_worker_imports_no_engine_then(root, monkeypatch):
     worker.check_origin(reply)
     (root / "engine.py").write_text("one = 2\n")
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
-        worker.work_in_worker({}, [], 1.0, reply, engine=PackedEngine("shared_memory", "", ("", 0)))
+        worker.worker_entry({}, [], 1.0, reply, engine=PackedEngine("shared_memory", "", ("", 0)))
     assert not mechanism.is_loaded("shared_memory")
 
 

@@ -249,9 +249,10 @@ def test_a_worker_with_other_sources_is_refused():
     import cloudpickle
 
     from workbench.runs.origin import check_origin, origin
-    from workbench.runs.worker import Task, work_in_worker
+    from workbench.runs.run import Task
+    from workbench.runs.worker import worker_entry
 
     check_origin(origin())
     setup = make_plan(read_sweep(SWEEP)).points[0].setup
     with pytest.raises(WorkbenchError, match="other sources of the workbench"):
-        work_in_worker({"p": cloudpickle.dumps(setup)}, [Task("r", "p", 0)], 10.0, origin()._replace(sources="0" * 16))
+        worker_entry({"p": cloudpickle.dumps(setup)}, [Task("r", "p", 0)], 10.0, origin()._replace(sources="0" * 16))

@@ -99,15 +99,15 @@ def test_another_engine_is_found(bundle, monkeypatch):
 
 
 def test_another_result_is_found(bundle, monkeypatch):
-    from workbench.runs import worker
+    from workbench.runs import execution
 
-    real = worker._row
+    real = execution._execute_run
 
     def other(each, task):
         row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": row.measures["drain_cycles"] + 1})
 
-    monkeypatch.setattr(worker, "_row", other)
+    monkeypatch.setattr(execution, "_execute_run", other)
     assert len(verify(bundle, sample=3).differences) == 3
 
 

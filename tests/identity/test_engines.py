@@ -11,8 +11,9 @@ from tests.house.test_recipes import CONTRIBUTING
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.runs.execution import execute_runs
 from workbench.runs.pickled_setups import enter_packed, packed
-from workbench.runs.worker import Task, work
+from workbench.runs.run import Task
 
 MODULE = """
 from typing import NamedTuple
@@ -122,7 +123,7 @@ def planned():
 def test_a_run_of_another_engine_than_planned_is_refused_by_name(toss, edit):
     point = planned()
     edit(toss)
-    (row,) = work(point.setup, [Task("run", point.id, 0)])
+    (row,) = execute_runs(point.setup, [Task("run", point.id, 0)])
     assert row.error.startswith("engine toss: its code, its attributes or something they refer to is not what it was")
 
 

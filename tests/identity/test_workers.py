@@ -16,8 +16,9 @@ from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.identity import digest_of, look
+from workbench.runs.execution import execute_runs
 from workbench.runs.pickled_setups import Packer, dumped, opened
-from workbench.runs.worker import Task, work
+from workbench.runs.run import Task
 
 HELPER = "from numba import njit\n\n\n@njit\ndef aim():\n    return {:02d}\n"
 USES_HELPER = (
@@ -112,7 +113,7 @@ def test_a_worker_with_another_digest_refuses_the_run_by_name():
     with edited(Case("constant", policy("AIM", "AIM = 0"))) as here:
         point, there = packed_and_opened(here.policy)
         type(there.policies["placement"]).answer.__globals__["AIM"] = 40
-        (row,) = work(there, [Task("run", point.id, 0)])
+        (row,) = execute_runs(there, [Task("run", point.id, 0)])
     assert row.status == "failed"
     assert row.error.startswith(
         "mine: its code, or something it refers to, is not what it was when this run was planned"

@@ -18,7 +18,9 @@ from workbench.cli.main import main
 from workbench.errors import InputError, MissingPart, StoreError
 from workbench.notebooks import run_notebooks
 from workbench.notebooks.execution import Ended, settled
-from workbench.notebooks.tasks import output_name, plan_tasks, read_batch, read_notebook, short_names
+from workbench.notebooks.notebook_file import read_notebook
+from workbench.notebooks.output_names import output_name, short_names
+from workbench.notebooks.tasks import plan_tasks, read_batch
 
 SWEEP = {
     "engine": "shared_memory",

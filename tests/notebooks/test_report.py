@@ -15,8 +15,9 @@ from PIL import Image
 import workbench as wb
 from workbench.errors import InputError, StoreError
 from workbench.notebooks.execution import MIME, NotebookRun, headlines
+from workbench.notebooks.notebook_file import Notebook
 from workbench.notebooks.report import HtmlReport
-from workbench.notebooks.tasks import Notebook, Task
+from workbench.notebooks.tasks import Task
 
 PROVENANCE = {"sources": "5e", "commit": "c0", "python": "3.11", "machine": "Linux", "packages": {"numpy": "2.0"}}
 LONG = {"machine": {"segments": 32, "banks": 16}, "workload": {"regime": "small_uniform", "count": 20}}

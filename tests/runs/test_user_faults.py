@@ -33,7 +33,7 @@ from workbench.policies import Placement
 from workbench.runs import crashes, watchdog, worker
 from workbench.runs.row import Row
 from workbench.runs.run import Task
-from workbench.runs.worker import work_within
+from workbench.runs.worker import execute_with_timeout
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 LIMIT = 2.0
@@ -301,8 +301,8 @@ def test_what_is_compiled_does_not_count_against_the_limit(compiles, status, mon
     setup = faulty_plan(1).points[0].setup
     workload = Compiles(**{k: v for k, v in setup.workload.values().items() if k in RandomWorkgroups.levers})
     slow = setup._replace(workload=workload.but(compiles=compiles))
-    work_within({"p": setup}, [Task("first", "p", 0)], 60.0)
-    (row,) = work_within({"p": slow}, [Task("run", "p", 1)], LIMIT).rows
+    execute_with_timeout({"p": setup}, [Task("first", "p", 0)], 60.0)
+    (row,) = execute_with_timeout({"p": slow}, [Task("run", "p", 1)], LIMIT).rows
     assert row.status == status
 
 

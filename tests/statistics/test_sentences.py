@@ -11,7 +11,7 @@ from workbench.cli import main
 from workbench.cli._output import say_summary
 from workbench.statistics import Looks
 from workbench.statistics.quantities import decimals, number, probability
-from workbench.statistics.sentences import Block, Line, blocks, fitted, held_up
+from workbench.statistics.sentences import Block, Line, blocks, fitted, holdout_sentences
 
 SWEEP = {
     "question": "Is <it> faster?",
@@ -182,16 +182,18 @@ def test_what_was_held_out_comes_to_one_sentence(results, monkeypatch, words, co
     verdicts = [word for word, times in words.items() for _ in range(times)]
     made = [Block(m, m, [Line("p", "1", f"{word} by 2, p 1")]) for m, word in zip("ab", verdicts, strict=True)]
     monkeypatch.setattr("workbench.statistics.sentences.blocks", lambda _: [*made, Block("c", "c", made[0].lines)])
-    assert conclusion in held_up(results, ["a", "b"], "trial 7")[0]
+    assert conclusion in holdout_sentences(results, ["a", "b"], "trial 7")[0]
 
 
 def test_a_best_that_is_the_baseline_or_that_has_one_run_is_not_compared():
     sweep = {key: SWEEP[key] for key in ("engine", "workload", "baseline", "measures")}
     same = wb.run({**sweep, "policy": {"placement": "nearest_boundary"}, "seeds": 2}, workers=0)
-    assert held_up(same, ["drain_cycles"], "it") == ["it cannot be compared with the baseline: it is the baseline."]
+    assert holdout_sentences(same, ["drain_cycles"], "it") == [
+        "it cannot be compared with the baseline: it is the baseline."
+    ]
     once = wb.run({**sweep, "policy": {"placement": "first_fit"}, "seeds": 1}, workers=0)
     only = "it is undecided against the baseline in drain_cycles, in the one run there is: one run is no sample."
-    assert held_up(once, ["drain_cycles"], "it")[0] == only
+    assert holdout_sentences(once, ["drain_cycles"], "it")[0] == only
 
 
 @pytest.mark.parametrize(("seeds", "is_noted"), [(6, True), (8, False)])

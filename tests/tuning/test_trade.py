@@ -15,7 +15,7 @@ from workbench.cli.main import main
 from workbench.metrics.measure import Measure
 from workbench.statistics import compare
 from workbench.tuning import Objective, tune
-from workbench.tuning.trades import to_take, trades
+from workbench.tuning.trades import recommended_point, trades
 
 WASTE, PACE, HEAT = (
     Objective(Measure("waste", "", "lower", ""), "minimize"),
@@ -167,7 +167,7 @@ def reported(waste: float, pace: float, seeds: int = 8, broken: tuple[str, ...] 
         comparison=comparison,
         broken=lambda *_: list(broken),
     )
-    return to_take(front, object())  # type: ignore[arg-type]
+    return recommended_point(front, object())  # type: ignore[arg-type]
 
 
 def test_the_one_to_take_says_its_gains_and_its_losses():

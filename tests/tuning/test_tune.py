@@ -121,15 +121,15 @@ def test_a_study_whose_trials_all_fail_says_so():
 
 
 def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
-    from workbench.runs import worker
+    from workbench.runs import execution
 
-    real = worker._row
+    real = execution._execute_run
 
     def poisoned(each, task):
         row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": math.nan}) if task[2] == 1 else row
 
-    monkeypatch.setattr(worker, "_row", poisoned)
+    monkeypatch.setattr(execution, "_execute_run", poisoned)
     results = tune(small(trials=3))
     assert set(results.trials.error) == {"seed 1: drain_cycles is not a finite number."}
 
@@ -137,15 +137,15 @@ def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
 def test_a_run_that_refused_fails_its_trial_with_the_reason(monkeypatch):
     """Of a node whose application was refused the makespan is missing, so that nobody is chosen for refusing."""
     from workbench.metrics import shared_memory
-    from workbench.runs import worker
+    from workbench.runs import execution
 
-    real, drains = worker._row, shared_memory.MEASURES["drain_cycles"]
+    real, drains = execution._execute_run, shared_memory.MEASURES["drain_cycles"]
 
     def refusing(each, task):
         row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": math.nan, "attempts": 2.0})
 
-    monkeypatch.setattr(worker, "_row", refusing)
+    monkeypatch.setattr(execution, "_execute_run", refusing)
     monkeypatch.setitem(shared_memory.MEASURES, "drain_cycles", drains._replace(refusals="attempts"))
     results = tune(small(trials=3))
     reason = "seed 0: drain_cycles is missing, as something was refused (attempts: 2)."

@@ -5,7 +5,7 @@ import pytest
 
 from workbench.api import planned
 from workbench.levers import lever
-from workbench.runs.worker import work
+from workbench.runs.execution import execute_runs
 from workbench.workloads import csv_file
 from workbench.workloads.csv_file import WorkgroupFile
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
@@ -52,7 +52,7 @@ def drained(workload):
     """Return the id of one run, and when it was over."""
     sweep = {"engine": "shared_memory", "workload": workload, "measures": ["drain_cycles"], "seeds": 1}
     (run,) = planned(sweep).runs()
-    (row,) = work(run.point.setup, [(run.id, run.point.id, run.seed)])
+    (row,) = execute_runs(run.point.setup, [(run.id, run.point.id, run.seed)])
     assert row.error == ""
     return run.id, row.measures["drain_cycles"]
 

@@ -12,7 +12,7 @@ import workbench as wb
 from workbench.api import planned
 from workbench.errors import InputError
 from workbench.machine import Machine
-from workbench.runs.worker import work
+from workbench.runs.execution import execute_runs
 from workbench.streams import Streams
 from workbench.workloads import recorded
 from workbench.workloads.workload_key import read_workload
@@ -67,7 +67,7 @@ def test_a_file_that_changes_after_the_plan_is_refused_by_its_runs(case):
     sweep, path, other = case
     (run,) = planned(sweep).runs()
     write(path, other)
-    (row,) = work(run.point.setup, [(run.id, run.point.id, run.seed)])
+    (row,) = execute_runs(run.point.setup, [(run.id, run.point.id, run.seed)])
     assert row.status == "failed"
     assert "its content has changed: the digest is" in row.error
 

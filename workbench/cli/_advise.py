@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from workbench.advice.resource_advice import ResourceAdvice
     from workbench.advice.torch_memory.advice import Advice
-    from workbench.advice.torch_memory.holdings import Still
+    from workbench.advice.torch_memory.holdings import SegmentSnapshot
     from workbench.advice.torch_memory.trial import Trial
     from workbench.records.torch_allocator import CallCosts
 
@@ -108,13 +108,13 @@ def _run(args: argparse.Namespace) -> int:
             raise InputError(f"{args.file}: is no memory snapshot of PyTorch, which {needing} need.")
         _report_resources(args, advise_resources(args.file, size, costs))
         return DONE
-    from workbench.advice.torch_memory.advice import advice_or_still
-    from workbench.advice.torch_memory.holdings import Still
+    from workbench.advice.torch_memory.advice import advice_or_segments
+    from workbench.advice.torch_memory.holdings import SegmentSnapshot
 
     files = args.files[0] if len(args.files) == 1 else args.files
-    advice = advice_or_still(files, size, say=None if args.json else _say, costs=costs)
-    if isinstance(advice, Still):
-        _report_still(args, advice)
+    advice = advice_or_segments(files, size, say=None if args.json else _say, costs=costs)
+    if isinstance(advice, SegmentSnapshot):
+        _report_segments(args, advice)
     else:
         _report(args, advice)
     return DONE
@@ -163,7 +163,7 @@ def _resource_table(advice: ResourceAdvice) -> pd.DataFrame:
     return pd.DataFrame(displayed if displayed["fits"].notna().all() else displayed.drop(columns="fits"))
 
 
-def _report_still(args: argparse.Namespace, still: Still) -> None:
+def _report_segments(args: argparse.Namespace, still: SegmentSnapshot) -> None:
     if args.html or args.csv or args.figure or args.what_if:
         raise InputError(f"{args.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
     if args.json:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from workbench.cli.commands import DONE
 from workbench.dashboards import DASHBOARDS
-from workbench.dashboards.child_process import call_on_leash
 from workbench.dashboards.page_access import MOST_PAGES
+from workbench.dashboards.process_supervisor import run_supervised
 from workbench.dashboards.voila_server import serve
 from workbench.errors import InputError, WorkbenchError
 
@@ -64,7 +64,7 @@ def _arguments_of_lab(parser: argparse.ArgumentParser) -> None:
 
 def _run_lab(args: argparse.Namespace) -> int:
     folder = args.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
-    return call_on_leash([sys.executable, "-m", "jupyterlab", f"--port={args.port}", *QUIET, folder])
+    return run_supervised([sys.executable, "-m", "jupyterlab", f"--port={args.port}", *QUIET, folder])
 
 
 LAB = _arguments_of_lab, _run_lab

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli._output import say_json, say_lines
-from workbench.cli._run_arguments import whole
+from workbench.cli._run_arguments import positive_int
 from workbench.cli.commands import DONE
 from workbench.errors import InputError, StoreError
 from workbench.experiments.progress import Bar
@@ -19,7 +19,7 @@ CLAIMS_FOLDER = Path("results/claims")
 def _arguments_of_claims(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="such as H1.1; FILE.py:ID of yours (default: all)")
     parser.add_argument("--out", metavar="DIR", help="keep the report here, and the runs in a results folder a sweep")
-    parser.add_argument("--seeds", type=whole, metavar="N", help="paired seeds (default 200; 40 with --quick)")
+    parser.add_argument("--seeds", type=positive_int, metavar="N", help="paired seeds (default 200; 40 with --quick)")
     parser.add_argument("--quick", action="store_true", help="few seeds of their own: an indicative report in minutes")
     parser.add_argument(
         "--write", metavar="DIR", help=f"a full run; its verdicts go here (runs are kept in {CLAIMS_FOLDER})"

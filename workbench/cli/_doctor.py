@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.cli._machine_facts import facts
-from workbench.cli._optional_things import THINGS, has_card
+from workbench.cli._optional_dependencies import OPTIONAL_DEPENDENCIES, has_card
 from workbench.cli._output import say_json
 from workbench.cli.commands import DONE
 
@@ -29,7 +29,7 @@ def examine() -> dict[str, Any]:
     """Return the facts of this machine and, of each optional thing, whether it is here and what brings it."""
     things = [
         {"name": thing.name, "purpose": thing.purpose, "present": thing.present(), "cure": thing.cure}
-        for thing in THINGS
+        for thing in OPTIONAL_DEPENDENCIES
     ]
     return {**facts(), "card": has_card(), "things": things}
 

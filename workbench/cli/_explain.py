@@ -14,14 +14,14 @@ from workbench.cli._output import add_table_arguments, say_json, say_lines, say_
 from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
-    counted,
-    default_folder,
     options_of_run,
     overrides,
-    whole,
+    positive_int,
 )
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
+from workbench.experiments.plan import plan_size_text
+from workbench.experiments.results_folder import default_folder
 
 if TYPE_CHECKING:
     from workbench.explain.discovery import Discovery
@@ -49,7 +49,7 @@ def _run_sensitivity(args: argparse.Namespace) -> int:
     plan = planned(args.sweep, set=overrides(args))
     check(plan.sweep, args.measure, args.of)
     if not args.json:
-        print(counted(plan))
+        print(plan_size_text(plan))
     analysis = sensitivity(args.sweep, folder, measure=args.measure, of=args.of, **options_of_run(args))
     figures = draw_sensitivity(analysis, folder / "figures", args.measure, args.of)
     _report_sensitivity(analysis, folder, figures, args)
@@ -104,7 +104,7 @@ def _arguments_of_discover(parser: argparse.ArgumentParser) -> None:
     interest.add_argument("--above", type=float, metavar="VALUE", help="where the measure's mean is above a value")
     interest.add_argument("--below", type=float, metavar="VALUE", help="where it is below a value")
     parser.add_argument("--clear", action="store_true", help="count only losses or wins that are decided (5 %%)")
-    parser.add_argument("--boxes", type=whole, metavar="N", default=1, help="how many boxes a policy at most")
+    parser.add_argument("--boxes", type=positive_int, metavar="N", default=1, help="how many boxes a policy at most")
     parser.add_argument("--density", type=float, metavar="SHARE", help="the largest box that is at least so dense")
     add_run_arguments(parser)
     parser.add_argument("--csv", metavar="FILE", help="write the points, with their levers and their box, as CSV")
@@ -131,7 +131,7 @@ def _discovery(args: argparse.Namespace, folder: Path, is_folder: bool) -> Disco
     from workbench.api import discover, planned
 
     if not is_folder and not args.json:
-        print(counted(planned(args.sweep, set=overrides(args))))
+        print(plan_size_text(planned(args.sweep, set=overrides(args))))
     return discover(
         args.sweep,
         folder,

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli._output import say_json
-from workbench.cli._run_arguments import levers_of, whole
+from workbench.cli._run_arguments import parse_overrides, positive_int
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 from workbench.strict_yaml import parse_value
@@ -24,14 +24,14 @@ def _arguments_of_notebook(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of every run")
     parser.add_argument("--sweep", metavar="SWEEP", help="a sweep whose varied levers become the parameters")
     parser.add_argument("--out", metavar="DIR", help="where the outputs go (default: results/notebooks/NAME)")
-    parser.add_argument("--workers", type=whole, default=1, metavar="N", help="notebooks at once (default: 1)")
+    parser.add_argument("--workers", type=positive_int, default=1, metavar="N", help="notebooks at once (default: 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _run_notebook(args: argparse.Namespace) -> int:
     from workbench.notebooks import run_notebooks
 
-    parameters = {**levers_of(args.set), **dict(map(choices_of, args.vary))}
+    parameters = {**parse_overrides(args.set), **dict(map(choices_of, args.vary))}
     watch = None if args.json else _say_notebook_run
     batch = run_notebooks(args.notebooks, parameters, args.sweep, args.out, args.workers, watch)
     if args.json:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli._output import say_json, say_lines, say_notes, say_summary, say_table
-from workbench.cli._run_arguments import levers_of, whole
+from workbench.cli._run_arguments import parse_overrides, positive_int
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError, wrong_value
 
@@ -96,7 +96,7 @@ def draw_kept(results: Results, names: list[str], args: argparse.Namespace) -> i
     """Draw figures of kept results and say where they are; all are refused before any is drawn where one is unknown."""
     from workbench.figures import draw_one
 
-    chosen, width = levers_of(args.choose), None if args.width is None else inches(args.width)
+    chosen, width = parse_overrides(args.choose), None if args.width is None else inches(args.width)
     recipes = [_recipe(name, results) for name in names]
     of_all = not (args.only or chosen or width)
     results = results.only(*args.only) if args.only else results
@@ -162,7 +162,7 @@ def _run_figure(args: argparse.Namespace) -> int:
     from workbench.figures.plot_style import Format, formatted
 
     with formatted(Format() if args.width is None else Format(width=inches(args.width))):
-        saved = calculated(args.name).save(Path(args.to or "figures"), **levers_of(args.choose))
+        saved = calculated(args.name).save(Path(args.to or "figures"), **parse_overrides(args.choose))
     if args.json:
         say_json({"figure": args.name, "files": [str(path) for path in saved]})
     else:
@@ -235,7 +235,7 @@ def _arguments_of_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", metavar="PAPER", help="a folder that `workbench export` wrote")
     parser.add_argument(
         "--runs",
-        type=lambda text: 0 if text == "all" else whole(text),
+        type=lambda text: 0 if text == "all" else positive_int(text),
         default=20,
         metavar="N",
         help="how many runs are done again, or `all`",

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.experiments.fronts import STUDY
-from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Bar
-from workbench.experiments.results_folder import has_store
 from workbench.strict_yaml import parse_value
 from workbench.units import is_count
 
@@ -21,15 +17,15 @@ def add_sweep_arguments(parser: argparse.ArgumentParser, source: str = "a sweep 
     parser.add_argument(
         "--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path; the value is YAML"
     )
-    parser.add_argument("--seeds", type=whole, metavar="N", help="how many paired seeds")
+    parser.add_argument("--seeds", type=positive_int, metavar="N", help="how many paired seeds")
 
 
 def overrides(args: argparse.Namespace) -> dict[str, Any]:
     """Return what --set and --seeds say, by dotted path."""
-    return {**levers_of(args.set), **({"seeds": args.seeds} if args.seeds is not None else {})}
+    return {**parse_overrides(args.set), **({"seeds": args.seeds} if args.seeds is not None else {})}
 
 
-def levers_of(texts: list[str]) -> dict[str, Any]:
+def parse_overrides(texts: list[str]) -> dict[str, Any]:
     """Return what several --set say, by dotted path."""
     return dict(_override(text) for text in texts)
 
@@ -71,26 +67,8 @@ def options_of_run(args: argparse.Namespace) -> dict[str, Any]:
     return {"set": overrides(args), "workers": args.workers, "executor": executor_of(args), "progress": watch}
 
 
-def whole(text: str) -> int:
+def positive_int(text: str) -> int:
     """Read a whole number of at least 1 for argparse."""
     if not is_count(text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1. Got {text!r}")
     return int(text)
-
-
-def counted(plan: Plan) -> str:
-    """Return how many points, seeds and runs there are, or may be."""
-    most = "at most " if plan.sweep.until is not None else ""
-    return f"{len(plan.points)} points x {most}{len(plan.sweep.seeds)} seeds = {most}{len(plan)} runs"
-
-
-def default_folder(sweep: str) -> Path:
-    """Return where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain.
-
-    Those of a sweep that lies in a results folder, such as `best.yaml` of a study, go beside it.
-    """
-    path = Path(sweep).with_suffix("")
-    if any((folder / STUDY).is_file() and has_store(folder) for folder in list(path.parents)[:2]):
-        return path
-    parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
-    return Path("results", *parts)

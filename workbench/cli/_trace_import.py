@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli._output import say_json, say_lines
-from workbench.cli._run_arguments import levers_of
+from workbench.cli._run_arguments import parse_overrides
 from workbench.cli.commands import DONE
 from workbench.errors import InputError, wrong_value
 
@@ -115,7 +115,7 @@ def _write(args: argparse.Namespace, file: str) -> int:
     from workbench.workloads.workload_key import outside
 
     kind: Any = outside("trace", _WORKLOAD_KINDS[args.engine])
-    workload = kind.read({"trace": file, **levers_of(args.set)}, "--set", "workbench trace import")
+    workload = kind.read({"trace": file, **parse_overrides(args.set)}, "--set", "workbench trace import")
     machine, described = _machine(args, file)
     facts = write_columns(workload, described, args.out)
     if args.json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from workbench.cli._output import say_json, say_lines, say_table
-from workbench.cli._run_arguments import levers_of
+from workbench.cli._run_arguments import parse_overrides
 from workbench.cli._trace_import import add_importer, enter_importer
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
@@ -69,7 +69,7 @@ def _run_replay(args: argparse.Namespace) -> int:
     if args.csv and not Path(args.csv).absolute().parent.is_dir():
         raise InputError(f"--csv: the folder of {args.csv} does not exist; make it, or name another file.")
     exact = _exact(sweep, args.device)
-    setup = planned(sweep, set=levers_of(args.set)).points[0].setup
+    setup = planned(sweep, set=parse_overrides(args.set)).points[0].setup
     if exact is not None and _needs_no_pool(args):
         outcome = ReplayOutcome(_exact_alone(args, setup, exact), [], [])
     else:
@@ -120,7 +120,7 @@ def _in_pools(
     from workbench.advice.replay import replayed
     from workbench.api import run as run_sweep
 
-    how: Any = {"set": levers_of(args.set), "workers": args.workers, "progress": progress}
+    how: Any = {"set": parse_overrides(args.set), "workers": args.workers, "progress": progress}
     results = run_sweep(sweep, args.out, **how)
     rows, failures = replayed(results), list(results.failures)
     if exact is not None:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli._output import say_json, say_notes
-from workbench.cli._run_arguments import add_worker_arguments, default_folder, executor_of, levers_of
+from workbench.cli._run_arguments import add_worker_arguments, executor_of, parse_overrides
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
+from workbench.experiments.results_folder import default_folder
 from workbench.statistics.quantities import decimals, number
 from workbench.strict_yaml import read_mapping
 from workbench.tuning.front import BEST, POINTS
@@ -53,7 +54,7 @@ def _arguments_of_tune(parser: argparse.ArgumentParser) -> None:
 
 def _run_tune(args: argparse.Namespace) -> int:
     folder = Path(args.out) if args.out else default_folder(args.study)
-    chosen = levers_of(args.set)
+    chosen = parse_overrides(args.set)
     _refuse_sweep(args.study)
     if args.dashboard:
         return _dashboard(args, folder, chosen)
@@ -173,12 +174,12 @@ def _named_study(results: StudyResults) -> str:
 
 def held_out_sentences(results: StudyResults) -> list[str]:
     """Return what the comparison on the held-out workload came to, in words; none where nothing was held out."""
-    from workbench.statistics.sentences import held_up
+    from workbench.statistics.sentences import holdout_sentences
 
     if results.held_out is None:
         return []
     objectives = [one.measure.name for one in results.study.objectives]
-    return held_up(results.held_out, objectives, _named_study(results))
+    return holdout_sentences(results.held_out, objectives, _named_study(results))
 
 
 def _missing(results: StudyResults) -> list[str]:

@@ -16,8 +16,6 @@ from workbench.cli._output import say_json, say_lines, say_notes, say_summary
 from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
-    counted,
-    default_folder,
     executor_of,
     options_of_run,
     overrides,
@@ -26,8 +24,8 @@ from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.cli.main import main
 from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.designs import draw
-from workbench.experiments.plan import Plan
-from workbench.experiments.results_folder import TABLE, has_store, refuse_former
+from workbench.experiments.plan import Plan, plan_size_text
+from workbench.experiments.results_folder import TABLE, default_folder, has_store, refuse_former
 from workbench.experiments.runner import LIMIT_SECONDS, check_limit, check_pool
 
 if TYPE_CHECKING:
@@ -72,7 +70,7 @@ def _run_run(args: argparse.Namespace) -> int:
     check_pool(executor_of(args), args.workers)
     check_limit(limit)
     if not args.json:
-        print(counted(plan))
+        print(plan_size_text(plan))
         say_lines(few)
     results = run_sweep(
         args.sweep,
@@ -208,7 +206,7 @@ def _run_plan(args: argparse.Namespace) -> int:
     else:
         if drawn:
             say_lines([drawn.says()])
-        print(f"{counted(plan)}, {kept} of them kept")
+        print(f"{plan_size_text(plan)}, {kept} of them kept")
         say_lines(line for line in (note, family.note) if line)
     return DONE
 

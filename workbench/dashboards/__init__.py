@@ -78,11 +78,11 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
 
 def _opened(name: str) -> Widget:
-    from workbench.dashboards._opening import further_slots
+    from workbench.dashboards._dashboard_config import extra_compared_slots
     from workbench.dashboards._saved_sweep import read_saved
 
     saved = read_saved(name)
-    with further_slots(saved.differing):
+    with extra_compared_slots(saved.differing):
         page = DASHBOARDS.find(saved.engine)()
     page.open_with(saved)
     return page

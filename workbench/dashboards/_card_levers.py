@@ -92,18 +92,18 @@ class Cure(NamedTuple):
     change: Change
 
 
-def concerned(levers: Iterable[CardLever], sentence: str, moved: str = "") -> list[CardLever]:
+def refused_levers(levers: Iterable[CardLever], sentence: str, moved: str = "") -> list[CardLever]:
     """Return the levers that a refusal is about, the one that was moved last before the others."""
     hits = [lever for lever in levers if re.search(lever.refused_by, sentence)]
     return sorted(hits, key=lambda lever: lever.letter != moved)
 
 
-def shortly(levers: Sequence[CardLever], sentence: str) -> str:
+def short_refusal(levers: Sequence[CardLever], sentence: str) -> str:
     """Return a refusal as a card says it: the lever by its letter, without its path and the nearest value.
 
-    >>> shortly([], "policy.probe.grouped_run.groups must divide vgpr (112 blocks). Got 32. Nearest: 16.")
+    >>> short_refusal([], "policy.probe.grouped_run.groups must divide vgpr (112 blocks). Got 32. Nearest: 16.")
     'groups must divide N = 112 (vgpr). Got 32.'
-    >>> shortly([], "where policy.stuck = never_split: group 3 needs 9 blocks.")
+    >>> short_refusal([], "where policy.stuck = never_split: group 3 needs 9 blocks.")
     'group 3 needs 9 blocks.'
     """
     hit = _REFUSED.search(sentence)
@@ -133,10 +133,10 @@ def nearest_of(sentence: str) -> tuple[Any, Any] | None:
 def cures_of(levers: Iterable[CardLever], sentence: str, setting: Setting, check: Check) -> list[Cure]:
     """Return what would mend a refused setting, a few of each lever, and nothing that would be refused again."""
     offered = ((lever, *one) for lever in levers for one in lever.cures(setting, sentence))
-    return list(itertools.islice(mending(offered, setting, check), MOST_CURES))
+    return list(itertools.islice(accepted_cures(offered, setting, check), MOST_CURES))
 
 
-def mending(offered: Iterable[tuple[CardLever, Any, Change]], setting: Setting, check: Check) -> Iterator[Cure]:
+def accepted_cures(offered: Iterable[tuple[CardLever, Any, Change]], setting: Setting, check: Check) -> Iterator[Cure]:
     """Yield those of some values of levers, each with what is turned for it, that are not refused."""
     for lever, value, change in offered:
         if _mends(changed(setting, change), check):

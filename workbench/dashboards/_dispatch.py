@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.dashboards._dispatch_levers import seven_levers
+from workbench.dashboards._dashboard_config import DashboardConfig
+from workbench.dashboards._dispatch_levers import dispatch_card_levers
 from workbench.dashboards._dispatch_timeline import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards._interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side
-from workbench.dashboards._opening import Opening
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.dispatch import Dispatch
@@ -57,7 +57,7 @@ def resources_line(machine: Machine) -> str:
     return f"{sizes}; a unit: {resources['unit']}; a module: {resources['module']}"
 
 
-OPENING = Opening(
+CONFIG = DashboardConfig(
     engine="dispatch",
     title="Dispatch: who goes next, and to which module?",
     summary=(
@@ -75,7 +75,7 @@ OPENING = Opening(
         "workgroups_a_unit",
         "more_resources",
     ),
-    machine_line=resources_line,
+    machine_summary=resources_line,
     regime="head_of_line",
     length=1000,
     baseline={
@@ -91,14 +91,14 @@ OPENING = Opening(
     measure="groups_per_kilocycle",
     view=DispatchView,
     first=("machine.compute_units", "machine.simds_a_unit", "workload.*.count"),
-    cards=seven_levers,
+    cards=dispatch_card_levers,
 )
 """The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""
 
 
 def dispatch_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does matching help those that wait?"""
-    return PairedDashboard(OPENING, DispatchPanels())
+    return PairedDashboard(CONFIG, DispatchPanels())
 
 
 class DispatchPanels(NotedPanels):

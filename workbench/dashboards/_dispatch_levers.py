@@ -55,7 +55,7 @@ LEVELS = 4
 """Priorities of a workload whose law does not say how many."""
 
 
-def seven_levers() -> list[CardLever]:
+def dispatch_card_levers() -> list[CardLever]:
     """Make N, M, Z, the sampled lengths, the windows, the threshold and nx, in the order of their cards."""
     return [
         Blocks(),
@@ -170,7 +170,7 @@ class Waves(CardLever):
         law = _waves(setting)
         if law != self._drawn_in:  # somebody else chose it: from now on this is what is drawn in
             self._whole = law
-        self._drawn_in = drawn_in(self._whole, value)
+        self._drawn_in = clipped_law(self._whole, value)
         return {"workload.random_groups.waves": self._drawn_in}
 
     def offers(self, setting: Setting, side: str) -> Sequence[int]:
@@ -183,7 +183,7 @@ class Waves(CardLever):
     def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[int, Change]]:
         law, allowed = _waves(setting), waves_allowed(setting)
         if law is not None and allowed:
-            yield allowed[-1], {"workload.random_groups.waves": drawn_in(law, allowed[-1])}
+            yield allowed[-1], {"workload.random_groups.waves": clipped_law(law, allowed[-1])}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +217,7 @@ class OfPolicy(CardLever):
         return rf"\.{self.lever.name} must"
 
     def state(self, setting: Setting, side: str) -> State:
-        policy = effective(setting, side, self.slot)
+        policy = effective_policy(setting, side, self.slot)
         value = value_of(policy, self.lever.name)
         name = _name(policy).replace("_", " ")
         same = side == "other" and setting["other"][self.slot] == SAME
@@ -226,7 +226,7 @@ class OfPolicy(CardLever):
         return State(value or self.usual(setting, policy), True, "as the baseline" if same else name)
 
     def change(self, setting: Setting, side: str, value: Any) -> Change:
-        policy = effective(setting, side, self.slot)
+        policy = effective_policy(setting, side, self.slot)
         path, inside = f"{_PATHS[side]}.{self.slot}", path_of(policy, self.lever.name)
         if inside is None:
             return {path: self.on(policy, value)}
@@ -263,7 +263,7 @@ class OfPolicy(CardLever):
         return self.allowed(setting) if self.allowed else ()
 
     def drawing(self, setting: Setting) -> str:
-        both = [effective(setting, side, self.slot) for side in self.sides]
+        both = [effective_policy(setting, side, self.slot) for side in self.sides]
         return self.draw(setting, both[:1] if both[0] == both[1] else both)
 
 
@@ -272,7 +272,7 @@ class Sampling(OfPolicy):
 
     def state(self, setting: Setting, side: str) -> State:
         state = super().state(setting, side)
-        groups = value_of(effective(setting, side, "probe"), "groups")
+        groups = value_of(effective_policy(setting, side, "probe"), "groups")
         most = groups or vgpr_blocks(setting)
         words = f"{state.words}, in groups" if state.on and groups else state.words
         return state._replace(value=[length for length in state.value if length <= most], words=words)
@@ -298,19 +298,19 @@ class Sampling(OfPolicy):
         return list(nearest), self._long_enough(setting, side, nearest)
 
     def _long_enough(self, setting: Setting, side: str, lengths: Sequence[int]) -> list[int]:
-        groups = value_of(effective(setting, side, self.slot), "groups")
+        groups = value_of(effective_policy(setting, side, self.slot), "groups")
         ends = {groups} if groups else set(probed_blocks(setting).values())
         longer = sorted({*lengths, *ends})
         return longer if not wrong_lengths(longer) else list(stepped(longer))
 
 
-def drawn_in(law: Any, most: int) -> Any:
+def clipped_law(law: Any, most: int) -> Any:
     """Return a law whose largest number is another one; what would lie above it is drawn in.
 
-    >>> drawn_in({"uniform": {"low": 8, "high": 16}}, 4)
+    >>> clipped_law({"uniform": {"low": 8, "high": 16}}, 4)
     {'uniform': {'low': 4, 'high': 4}}
     >>> both = {"bimodal": {"small_share": 0.8, "small": {"low": 1, "high": 4}, "large": {"low": 24, "high": 32}}}
-    >>> drawn_in(both, 20)["bimodal"]["large"], drawn_in(both, 3)
+    >>> clipped_law(both, 20)["bimodal"]["large"], clipped_law(both, 3)
     ({'low': 20, 'high': 20}, {'uniform': {'low': 1, 'high': 3}})
     """
     ((name, levers),) = law.items()
@@ -328,7 +328,7 @@ def drawn_in(law: Any, most: int) -> Any:
     return {"uniform": {"low": min(law_read.span()[0], most), "high": most}}
 
 
-def effective(setting: Setting, side: str, slot: str) -> Any:
+def effective_policy(setting: Setting, side: str, slot: str) -> Any:
     """Return the policy that a side has in a slot, in plain types: the baseline's where the other has none."""
     return setting[side][slot] if setting[side][slot] != SAME else setting["baseline"][slot]
 

@@ -18,11 +18,11 @@ from workbench.dashboards._card_levers import (
     Check,
     Cure,
     State,
-    concerned,
+    accepted_cures,
     cures_of,
-    mending,
     nearest_of,
-    shortly,
+    refused_levers,
+    short_refusal,
 )
 from workbench.dashboards._controls import Control, LengthsControl, NumberControl, NumbersControl
 from workbench.dashboards._elements import alert, escaped
@@ -57,7 +57,7 @@ class LeverCards:
         hits = self._concerned(sentence)
         if hits:
             self._refusal = sentence
-            self.cards[hits[0].letter].say(shortly(hits, sentence), [])
+            self.cards[hits[0].letter].say(short_refusal(hits, sentence), [])
             self._rest.start(REST_SECONDS)
 
     def accept(self) -> None:
@@ -71,7 +71,7 @@ class LeverCards:
         self._rest.cancel()
 
     def _concerned(self, sentence: str) -> list[CardLever]:
-        return concerned([card.lever for card in self.cards.values()], sentence, self._last)
+        return refused_levers([card.lever for card in self.cards.values()], sentence, self._last)
 
     def _cure(self) -> None:
         hits = self._concerned(self._refusal)
@@ -79,7 +79,7 @@ class LeverCards:
             cures = cures_of(hits, self._refusal, self._sidebar.setting(), self._check)
         except WorkbenchError:
             return  # what was typed elsewhere is no value
-        self.cards[hits[0].letter].say(shortly(hits, self._refusal), self._buttons(cures))
+        self.cards[hits[0].letter].say(short_refusal(hits, self._refusal), self._buttons(cures))
 
     def _buttons(self, cures: Iterable[Cure]) -> list[Button]:
         return [(cure.words, partial(self._sidebar.turn, cure.change)) for cure in cures]
@@ -96,8 +96,8 @@ class LeverCards:
             near = nearest_of(str(mistake))
             values = [] if near is None else card.lever.instead(setting, side, near[1])
             offered = ((card.lever, one, card.lever.change(setting, side, one)) for one in values)
-            cures = itertools.islice(mending(offered, setting, self._check), 1)
-            card.say(shortly([card.lever], str(mistake)), self._buttons(cures))
+            cures = itertools.islice(accepted_cures(offered, setting, self._check), 1)
+            card.say(short_refusal([card.lever], str(mistake)), self._buttons(cures))
 
     def _turned_off(self, letter: str, side: str) -> None:
         self._sidebar.turn(self.cards[letter].lever.turned_off(self._sidebar.setting(), side))

@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards._controls import Control, NumberControl, mark, marked, row
-from workbench.dashboards._opening import Opening
+from workbench.dashboards._dashboard_config import DashboardConfig
 from workbench.dashboards._spec_controls import LeversControl
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Lever, Spec
@@ -27,20 +27,20 @@ _PRESET = Lever("preset", "text", description="a machine with a source for each 
 class MachineControl(Control):
     """A drop-down of presets and rules, and levers below it; its plain value is what a sweep says of its machine."""
 
-    def __init__(self, opening: Opening) -> None:
-        self._of = mechanism(opening.engine).engine.machine
-        start = self._of.read(opening.machine)
+    def __init__(self, config: DashboardConfig) -> None:
+        self._of = mechanism(config.engine).engine.machine
+        start = self._of.read(config.machine)
         super().__init__(Lever("machine", "spec", start, spec=self._of))
-        self._line = opening.machine_line
+        self._line = config.machine_summary
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
-        names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
+        names += [(words, spec.name) for words, spec in config.machine_rules.items()]
         self._words, self._refused = names, dict[str, str]()
         self.names = widgets.Dropdown(options=names, tooltip=_PRESET.description)
         self.names.add_class("wb-pick")
-        specs = opening.machine_rules.values()
+        specs = config.machine_rules.values()
         self.rules = {spec.name: LeversControl(Lever("machine", "spec", spec=spec)) for spec in specs}
-        self._turnable = tuple(opening.machine_levers)
-        self.names.value, rule = self._source(opening.machine, start)
+        self._turnable = tuple(config.machine_levers)
+        self.names.value, rule = self._source(config.machine, start)
         self.levers = machine_levers(self.lever, self._turnable, self._preset)
         self.levers.show(start)
         for name, control in self.rules.items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.dashboards._canvas import sampled
+from workbench.dashboards._dashboard_config import DashboardConfig, NoViewLevers
 from workbench.dashboards._interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side, side_by_side
-from workbench.dashboards._opening import NothingToChoose, Opening
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.engines.malloc import Malloc
 from workbench.figures.estimates import without_limits
@@ -25,7 +25,7 @@ def warps_line(machine: Machine) -> str:
     return f"warps of {machine.wave_size} threads; the heap and its locks are options of the engine"
 
 
-OPENING = Opening(
+CONFIG = DashboardConfig(
     engine="malloc",
     title="Device malloc: who takes which block, and at which cost?",
     summary=(
@@ -34,7 +34,7 @@ OPENING = Opening(
     ),
     machine={"preset": "h100"},
     machine_levers=("wave_size",),
-    machine_line=warps_line,
+    machine_summary=warps_line,
     regime="mixed_sizes",
     length=256,
     baseline={"serve": "per_thread"},
@@ -43,7 +43,7 @@ OPENING = Opening(
     options={},
     seeds=8,
     measure="latency_mean_cycles",
-    view=NothingToChoose,
+    view=NoViewLevers,
     first=("machine.wave_size", "policy.lock.*.hold_cycles", "policy.arenas.*.arenas", "options.occupancy"),
 )
 """256 threads that call at once: per thread on the one side, per warp on the other."""
@@ -51,7 +51,7 @@ OPENING = Opening(
 
 def malloc_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the source document's question: does one request a warp beat one a thread?"""
-    return PairedDashboard(OPENING, MallocPanels())
+    return PairedDashboard(CONFIG, MallocPanels())
 
 
 class MallocPanels(NotedPanels):
@@ -70,7 +70,7 @@ class MallocPanels(NotedPanels):
         )
         super().__init__([self.latency], of_seed=[side_by_side(self.waiting, self.held)])
 
-    def show_seed(self, names: Sequence[str], records: Sequence[MallocRecord], view: NothingToChoose) -> None:
+    def show_seed(self, names: Sequence[str], records: Sequence[MallocRecord], view: NoViewLevers) -> None:
         waiting = [waiting_over_time(record) for record in records]
         held = [held_over_time(record) for record in records]
         last = max((int(steps.cycle[-1]) for steps in (*waiting, *held) if len(steps.cycle)), default=0)

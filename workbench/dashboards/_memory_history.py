@@ -8,8 +8,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.advice.torch_memory.search_space import DEFAULTS, grid
 from workbench.advice.torch_memory.snapshot import CardHistory, card_histories, failed_first
-from workbench.advice.torch_memory.trial import DEFAULTS, grid
 from workbench.dashboards._advice_panel import reading_of
 from workbench.dashboards._background import InThread
 from workbench.dashboards._elements import alert, escaped, narrow_button, small_print

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.dashboards._dashboard_config import DashboardConfig, NoViewLevers
 from workbench.dashboards._interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side, shares_of
-from workbench.dashboards._opening import NothingToChoose, Opening
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.figures.estimates import without_limits
 from workbench.machine.board import CardsAlike, board_line
@@ -26,7 +26,7 @@ def node_line(machine: NodeMachine) -> str:
     return f"{board_line(machine.board)}; {inside}"
 
 
-OPENING = Opening(
+CONFIG = DashboardConfig(
     engine="node",
     title="Node: where does the time go when all policies change at once?",
     summary=(
@@ -35,7 +35,7 @@ OPENING = Opening(
     ),
     machine={"cards": 2, "modules": 2},
     machine_levers=(),
-    machine_line=node_line,
+    machine_summary=node_line,
     regime="training",
     length={"count": 2, "iterations": 1, "layers": 2, "requests": 1, "steps": 2, "kernels": 2},
     baseline={
@@ -70,7 +70,7 @@ OPENING = Opening(
     },
     seeds=4,
     measure="makespan_cycles",
-    view=NothingToChoose,
+    view=NoViewLevers,
     first=(
         "machine.cards",
         "machine.modules",
@@ -99,7 +99,7 @@ _EMPTY_TEXT = "On one side no group has ended: there is no time to be seen."
 
 def node_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the node's question: where does the time of a group go, before and after?"""
-    return PairedDashboard(OPENING, NodePanels())
+    return PairedDashboard(CONFIG, NodePanels())
 
 
 class NodePanels(NotedPanels):
@@ -116,7 +116,7 @@ class NodePanels(NotedPanels):
         self.ended = IntervalsPanel()
         super().__init__([self.parts], [self.times, self.ended])
 
-    def show_seed(self, names: Sequence[str], records: Sequence[NodeRecord], view: NothingToChoose) -> None:
+    def show_seed(self, names: Sequence[str], records: Sequence[NodeRecord], view: NoViewLevers) -> None:
         last = max(record.makespan for record in records)
         if not last:
             self.ended.say("No step takes any time: there is nothing to see.")

@@ -66,7 +66,11 @@ class Offers:
         self._later.cancel()
 
     def _narrowing(self) -> Iterator[None]:
-        looks: list[tuple[Any, Any]] = [(sliders, narrowing), (drop_downs, choosing), (catalogues, marking)]
+        looks: list[tuple[Any, Any]] = [
+            (sliders, limiting_steps),
+            (drop_downs, filtering_steps),
+            (catalogues, marking_steps),
+        ]
         for controls, look in looks:
             for control in list(controls(self._sidebar)):
                 yield from look(control, self.check)
@@ -106,7 +110,7 @@ def catalogues(sidebar: Sidebar) -> Iterator[ChoiceControl | MachineControl]:
             yield control
 
 
-def marking(control: ChoiceControl | MachineControl, check: Check) -> Iterator[None]:
+def marking_steps(control: ChoiceControl | MachineControl, check: Check) -> Iterator[None]:
     """Mark the names that a setting would be refused with, each with the reason; yield after a check.
 
     Where the present setting is refused itself, and of a name that needs something typed first, nothing is said.
@@ -137,8 +141,8 @@ def _why(check: Check) -> str:
     return ""
 
 
-def choosing(control: NameControl, check: Check) -> Iterator[None]:
-    """Leave out the names that a setting would be refused with, as `narrow` does of a slider; yield after a check."""
+def filtering_steps(control: NameControl, check: Check) -> Iterator[None]:
+    """Leave out the names that a setting would be refused with; yield after a check."""
     fine, kept = _passes(check), []
     yield
     for name in control.lever.choices if fine else ():
@@ -148,7 +152,7 @@ def choosing(control: NameControl, check: Check) -> Iterator[None]:
     control.offer(kept if fine else control.lever.choices)
 
 
-def narrow(control: NumberControl, check: Check) -> None:
+def limit_slider(control: NumberControl, check: Check) -> None:
     """End a slider where a setting would be refused; one whose present value is refused keeps all its stops.
 
     Parameters
@@ -166,17 +170,17 @@ def narrow(control: NumberControl, check: Check) -> None:
     >>> def divides():
     ...     if 12 % parts.plain():
     ...         raise InputError("parts must divide 12.")
-    >>> narrow(parts, divides)
+    >>> limit_slider(parts, divides)
     >>> list(parts.stops), parts.plain()
     ([1, 2, 3, 4, 6, 12], 4)
     """
 
-    for _ in narrowing(control, check):
+    for _ in limiting_steps(control, check):
         pass
 
 
-def narrowing(control: NumberControl, check: Check) -> Iterator[None]:
-    """Do as `narrow`, and yield after every check."""
+def limiting_steps(control: NumberControl, check: Check) -> Iterator[None]:
+    """Do as `limit_slider`, and yield after every check."""
 
     def passes(value: float) -> bool:
         with control.trying(value):

@@ -1,4 +1,4 @@
-"""The page around the levers: its address, its heartbeat, its buttons for undo and redo."""
+"""The page around the levers: the fragment of its URL, its heartbeat, its buttons for undo and redo."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from workbench.dashboards._background import Later, has_loop
 from workbench.dashboards._elements import button
 from workbench.dashboards.served_notebook import SERVED
 
-PATIENCE_SECONDS = 10
+HEARTBEAT_TIMEOUT_SECONDS = 10
 """A run that takes longer has said so before, above the panels."""
 
 
-class Address(anywidget.AnyWidget):
-    """Nothing to be seen: writes what is behind the `#` of the page's address, and tells what stands there."""
+class UrlFragment(anywidget.AnyWidget):
+    """Invisible: writes what follows the `#` of the page's address, and reads what stands there."""
 
     _esm = Path(__file__).parent / "scripts" / "address.js"
     setting = traitlets.Unicode("").tag(sync=True)
@@ -44,7 +44,7 @@ class Heartbeat(anywidget.AnyWidget):
     _esm = Path(__file__).parent / "scripts" / "heartbeat.js"
     is_served = traitlets.Bool(False).tag(sync=True)
     """Whether the page is the dashboard's own: a notebook's cell is run again, a page is loaded again."""
-    patience = traitlets.Int(PATIENCE_SECONDS).tag(sync=True)
+    patience = traitlets.Int(HEARTBEAT_TIMEOUT_SECONDS).tag(sync=True)
 
     def __init__(self) -> None:
         super().__init__(is_served=os.environ.get(SERVED) == "1")
@@ -69,7 +69,7 @@ class Heartbeat(anywidget.AnyWidget):
             self._waits = None
 
 
-class Toolbar:
+class UndoToolbar:
     """Buttons that are off where they would do nothing."""
 
     def __init__(self, undo: Callable[[], None], redo: Callable[[], None], reset: Callable[[], None]) -> None:

@@ -18,12 +18,12 @@ from ipywidgets import Widget
 
 from workbench.dashboards._background import Later
 from workbench.dashboards._catalogue_watch import CatalogueWatch
+from workbench.dashboards._dashboard_config import DashboardConfig, with_extra_compared_slots
 from workbench.dashboards._differences import HistogramPanel, measures_table
 from workbench.dashboards._elements import alert, button, escaped, small_print
 from workbench.dashboards._lever_cards import LeverCards
 from workbench.dashboards._offers import Offers
-from workbench.dashboards._opening import Opening, with_further_slots
-from workbench.dashboards._page import Address, Heartbeat, Toolbar
+from workbench.dashboards._page import Heartbeat, UndoToolbar, UrlFragment
 from workbench.dashboards._saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards._settings import History, Setting, as_link, differences, from_link
 from workbench.dashboards._several_policies import SeveralPolicies
@@ -88,21 +88,21 @@ class Answer(Protocol):
 class PairedDashboard(widgets.HBox):
     """The widget that `wb.dashboard(...)` returns."""
 
-    def __init__(self, opening: Opening, panels: Panels, answer: Answer | None = None) -> None:
+    def __init__(self, config: DashboardConfig, panels: Panels, answer: Answer | None = None) -> None:
         """Take as `answer` what a file that is dropped says by itself."""
-        opening = with_further_slots(opening)
-        self.sidebar = Sidebar(mechanism(opening.engine), opening)
+        config = with_extra_compared_slots(config)
+        self.sidebar = Sidebar(mechanism(config.engine), config)
         self.histogram, self.panels, self.answer = HistogramPanel(), panels, answer
         self.first = widgets.VBox([], layout={"display": "none"})
         self.first.add_class("wb-first")
-        self.heading = widgets.HTML(heading(opening))
+        self.heading = widgets.HTML(heading(config))
         self.heading.add_class("wb-top")
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
         self.stop = button("stop", "do not run the seeds that are left", self._stop)
         self.stop.add_class("wb-stop")
         self._offer_stop(False)
-        self.save = SaveBox(f"{opening.engine}.yaml")
+        self.save = SaveBox(f"{config.engine}.yaml")
         self.sweep = self.save.text
         self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
         self.why = WhyPanel(self._decision_runs)
@@ -113,7 +113,7 @@ class PairedDashboard(widgets.HBox):
         self.board.add_class("wb-board")
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
         self.opened = widgets.VBox([])
-        self.cards = LeverCards(opening.cards(), self.sidebar, self._try)
+        self.cards = LeverCards(config.cards(), self.sidebar, self._try)
         above = [self.heading, self.cards.widget] if self.cards.cards else []
         beside = [] if above else [self.heading]
         self.heartbeat = Heartbeat()
@@ -123,17 +123,17 @@ class PairedDashboard(widgets.HBox):
         )
         self.opened_with = self.sidebar.setting()
         self.history, self._note_rest = History(self.opened_with), Later(self._note)
-        self.tools = Toolbar(
+        self.tools = UndoToolbar(
             undo=lambda: self.show(self.history.undo()),
             redo=lambda: self.show(self.history.redo()),
             reset=lambda: self.show(self.opened_with),
         )
         self.tools.allow(undo=False, redo=False, reset=False)
-        self.address = Address(self._follow)
+        self.url_fragment = UrlFragment(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
-        super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
+        super().__init__([style, self.first, *above, self.sidebar.widget, right, self.url_fragment])
         self.add_class("wb-dashboard")
-        if self.address.is_served:
+        if self.url_fragment.is_served:
             self.add_class("wb-page")
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
@@ -218,7 +218,7 @@ class PairedDashboard(widgets.HBox):
 
     def close(self) -> None:
         """Stop listening to the notebook, then close as every widget does."""
-        if hasattr(self, "_watch"):  # else its opening was refused, and nothing listens yet
+        if hasattr(self, "_watch"):  # else the first setting was refused, and nothing listens yet
             if self.study is not None:
                 self.study.stop()
             self._rest.cancel()
@@ -259,12 +259,12 @@ class PairedDashboard(widgets.HBox):
             return  # a value that is none has no place in a line of settings
         self.history.note(setting)
         link = as_link(differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
-        self.address.setting = link
+        self.url_fragment.setting = link
         self.tools.allow(self.history.can_undo, self.history.can_redo, bool(link))
 
     def _lasting_workload(self, setting: Setting) -> Setting:
         """Return the workload under a name that outlives the page, where the address is to give it back."""
-        if not self.address.is_served:
+        if not self.url_fragment.is_served:
             return {}
         return self.sidebar.workload.lasting({"workload": setting["workload"]})
 
@@ -358,9 +358,9 @@ class PairedDashboard(widgets.HBox):
         self.status.value = small_print(sentence)
 
 
-def heading(opening: Opening) -> str:
+def heading(config: DashboardConfig) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
-    title, summary = escaped(opening.title), escaped(opening.summary)
+    title, summary = escaped(config.title), escaped(config.summary)
     return f'<div class="wb-heading"><h2>{title}</h2><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></div>'
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards._controls import Control, row
+from workbench.dashboards._dashboard_config import DashboardConfig
 from workbench.dashboards._lever_search import miss
-from workbench.dashboards._opening import Opening
 from workbench.dashboards._spec_controls import ChoiceControl
 from workbench.engines.kit.engine import Engine
 from workbench.levers import Lever
@@ -26,12 +26,12 @@ _TOGETHER = "other"
 class PoliciesControl:
     """Controls by slot: `baseline` and `other` where the sides may differ, `common` where they may not."""
 
-    def __init__(self, engine: Engine, opening: Opening) -> None:
-        self._engine, self._opening = engine, opening
-        self.baseline = {slot: self._control(slot) for slot in opening.compared}
-        self.common = {slot: self._control(slot) for slot in engine.slots if slot not in opening.compared}
-        same = {} if len(opening.compared) == 1 else {SAME: "as the baseline"}
-        self.other = {slot: self._other(slot, same) for slot in opening.compared}
+    def __init__(self, engine: Engine, config: DashboardConfig) -> None:
+        self._engine, self._config = engine, config
+        self.baseline = {slot: self._control(slot) for slot in config.compared}
+        self.common = {slot: self._control(slot) for slot in engine.slots if slot not in config.compared}
+        same = {} if len(config.compared) == 1 else {SAME: "as the baseline"}
+        self.other = {slot: self._other(slot, same) for slot in config.compared}
 
     @property
     def slots(self) -> Mapping[str, str]:
@@ -41,7 +41,7 @@ class PoliciesControl:
     @property
     def compared(self) -> Sequence[str]:
         """Return the slots in which the sides may differ."""
-        return self._opening.compared
+        return self._config.compared
 
     def __iter__(self) -> Iterator[Control]:
         yield from (*self.baseline.values(), *self.other.values(), *self.common.values())
@@ -77,12 +77,12 @@ class PoliciesControl:
             yield from control.walk(f"other.{slot}")
 
     def _control(self, slot: str) -> ChoiceControl:
-        default = self._opening.baseline.get(slot, self._engine.slots[slot])
+        default = self._config.baseline.get(slot, self._engine.slots[slot])
         takes_another = {s: f"as {s}".replace("_", " ") for s in self._engine.slots if s == self._engine.slots[slot]}
         return _choice(self._engine.question_of(slot), slot, default, takes_another)
 
     def _other(self, slot: str, same: Mapping[str, str]) -> ChoiceControl:
-        default = self._opening.other.get(slot, SAME)
+        default = self._config.other.get(slot, SAME)
         return _choice(self._engine.question_of(slot), slot, default, same)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from workbench.dashboards._advice_panel import AdvicePanel, snapshot_of
 from workbench.dashboards._canvas import CanvasWidget, column, curve, script
+from workbench.dashboards._dashboard_config import DashboardConfig, NoViewLevers
 from workbench.dashboards._interval_panels import NotedPanel, NotedPanels, shares_of
 from workbench.dashboards._memory_history import MemoryHistoryPanel
-from workbench.dashboards._opening import NothingToChoose, Opening
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.engines.pool import Pool
@@ -30,7 +30,7 @@ from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, gr
 from workbench.workloads.recorded_memory import TracePool
 from workbench.workloads.workload import Workload
 
-OPENING = Opening(
+CONFIG = DashboardConfig(
     engine="pool",
     title="Memory pool: whose memory helps a card that is full?",
     summary=(
@@ -39,7 +39,7 @@ OPENING = Opening(
     ),
     machine={"preset": "dgx_1v"},
     machine_levers=(),
-    machine_line=board_line,
+    machine_summary=board_line,
     regime="one_card_full",
     length={"jobs": 40, "iterations": 2},
     baseline={"target": "local_only"},
@@ -48,7 +48,7 @@ OPENING = Opening(
     options={"driver_alloc_ns": 20_000, "driver_free_ns": 20_000, "driver_ns_per_mib": 500},
     seeds=8,
     measure="completed_rate",
-    view=NothingToChoose,
+    view=NoViewLevers,
     first=(
         "workload.*.footprint",
         "workload.*.jobs",
@@ -58,7 +58,7 @@ OPENING = Opening(
         "options.when_full",
     ),
     machine_rules={"a board by a rule": RegularBoard, "a topology file of your own": TopologyFile},
-    dropped=TracePool,
+    dropped_file_workload=TracePool,
 )
 """GPU 0 asks for twice its memory; nobody lends to it on one side, the fastest links decide on the other."""
 
@@ -78,7 +78,7 @@ KEY = [[text, fill] for text, fill in zip(("own", "lent to others", "cached"), F
 def pool_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does a job on a full card run on?"""
     panels = PoolPanels()
-    return PairedDashboard(OPENING, panels, SnapshotAnswer(panels.advice))
+    return PairedDashboard(CONFIG, panels, SnapshotAnswer(panels.advice))
 
 
 class PoolPanels(NotedPanels):

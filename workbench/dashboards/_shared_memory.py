@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.dashboards._canvas import CanvasWidget, column, curve, note, script
-from workbench.dashboards._opening import NothingToChoose, Opening
+from workbench.dashboards._dashboard_config import DashboardConfig, NoViewLevers
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.errors import InputError
@@ -41,7 +41,7 @@ def size(machine: Machine) -> str:
     return f"{machine.shared_memory_bytes:,} B" if rest else f"{whole:,} KiB"
 
 
-OPENING = Opening(
+CONFIG = DashboardConfig(
     engine="shared_memory",
     title="Shared memory: where does a workgroup go?",
     summary=(
@@ -50,7 +50,7 @@ OPENING = Opening(
     ),
     machine={"preset": "patent"},
     machine_levers=("segments",),
-    machine_line=segments_line,
+    machine_summary=segments_line,
     regime="large_uniform",
     length=300,
     baseline={"placement": "first_fit"},
@@ -59,7 +59,7 @@ OPENING = Opening(
     options={},
     seeds=20,
     measure="drain_cycles",
-    view=NothingToChoose,
+    view=NoViewLevers,
     first=("machine.segments", "workload.*.count", "workload.*.size", "policy.*.threshold"),
 )
 """Requests up to half of the memory, on the machine that is the default of every sweep: the document's figures."""
@@ -75,7 +75,7 @@ _LINES = (("waiting workgroups", queue_over_time), ("free segments", free_over_t
 
 def shared_memory_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the source document's own question."""
-    return PairedDashboard(OPENING, SharedMemoryPanels())
+    return PairedDashboard(CONFIG, SharedMemoryPanels())
 
 
 class SharedMemoryPanels:
@@ -87,10 +87,10 @@ class SharedMemoryPanels:
         self.time = TimePanels()
         self.widgets = [self.time]
 
-    def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NothingToChoose) -> None:
+    def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NoViewLevers) -> None:
         self.time.put(time_scene(names, records))
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NoViewLevers) -> None:
         """Show all runs in the histogram and the table."""
 
 

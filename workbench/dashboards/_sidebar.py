@@ -8,9 +8,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards._controls import Control, NameControl, words
+from workbench.dashboards._dashboard_config import DashboardConfig
 from workbench.dashboards._lever_search import matching, miss, search_box, wrong_levers
 from workbench.dashboards._machine_control import MachineControl
-from workbench.dashboards._opening import Opening
 from workbench.dashboards._policies_control import PoliciesControl, PoliciesTable
 from workbench.dashboards._sections import FirstLevers, Section
 from workbench.dashboards._spec_controls import LeversControl, control_for
@@ -35,25 +35,27 @@ _DESCRIPTION = "what the histogram compares seed by seed"
 class Sidebar:
     """All controls of a dashboard: on top what matters first, below it the policies, the rest folded away."""
 
-    def __init__(self, mechanism: Mechanism, opening: Opening) -> None:
+    def __init__(self, mechanism: Mechanism, config: DashboardConfig) -> None:
         engine = mechanism.engine
-        self._engine, self._view = engine.name, opening.view
-        self.policies = PoliciesControl(engine, opening)
-        self.machine = MachineControl(opening)
-        self.workload = WorkloadControl(engine.workload_kind, opening.regime, opening.length, opening.dropped)
-        started = engine.options(**opening.options)
+        self._engine, self._view = engine.name, config.view
+        self.policies = PoliciesControl(engine, config)
+        self.machine = MachineControl(config)
+        self.workload = WorkloadControl(
+            engine.workload_kind, config.regime, config.length, config.dropped_file_workload
+        )
+        started = engine.options(**config.options)
         self.options = control_for(Lever("options", "spec", started, spec=engine.options))
-        self.seeds = control_for(_seeds(opening.seeds))
+        self.seeds = control_for(_seeds(config.seeds))
         self.workload.on_drop(lambda: self.seeds.show(1))  # what was recorded happened once
         self.drawn = control_for(_DRAWN)
-        self.measure = MeasureControl(mechanism, opening.measure)
-        self.view = LeversControl(Lever("view", "spec", opening.view(), spec=opening.view))
+        self.measure = MeasureControl(mechanism, config.measure)
+        self.view = LeversControl(Lever("view", "spec", config.view(), spec=config.view))
         self._marked: list[Control] = []
         above = [self.machine.head, self.workload.head, self.seeds.widget, self.measure.widget]
-        self.first, self.table = FirstLevers(opening.first, above), PoliciesTable(self.policies)
+        self.first, self.table = FirstLevers(config.first, above), PoliciesTable(self.policies)
         self.search = search_box()
         self.search.observe(lambda _: self._search(), "value")
-        self.sections = self._sections(opening.options_titled or "Engine")
+        self.sections = self._sections(config.options_titled or "Engine")
         rest = [section.widget for section in self.sections.values()]
         for each in rest:
             each.add_class("wb-rest")

@@ -21,7 +21,7 @@ from workbench.experiments.results_folder import is_held
 from workbench.metrics.measure import Measure
 from workbench.tuning import StudyResults, open_study
 from workbench.tuning.importances import INERT
-from workbench.tuning.parallel_axes import ParallelAxis, parallel_axes
+from workbench.tuning.parallel_coordinates import ParallelAxis, parallel_axes
 from workbench.tuning.storages import JOURNAL
 from workbench.tuning.study import Trial
 
@@ -237,8 +237,8 @@ class StudyPanel(PickingWidget):
 
 
 def _plain(axis: ParallelAxis) -> dict[str, Any]:
-    words = {"name": axis.name, "ends": list(axis.ends), "words": list(axis.words)}
-    return {**words, "at": [_finite(at) for at in axis.at]}
+    labels = {"name": axis.name, "ends": list(axis.range_labels), "words": list(axis.labels)}
+    return {**labels, "at": [_finite(position) for position in axis.positions]}
 
 
 def _finite(value: float) -> float | None:

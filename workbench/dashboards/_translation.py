@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.dashboards._dashboard_config import DashboardConfig, NoViewLevers
 from workbench.dashboards._interval_panels import NotedPanel, NotedPanels, shares_of
-from workbench.dashboards._opening import NothingToChoose, Opening
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.engines.translation import Translation
 from workbench.figures.run_curves import load_between, pages_percent
@@ -26,7 +26,7 @@ def hierarchy_line(machine: TranslationMachine) -> str:
     return f"{near}, {shared}; a walk takes {machine.walk_cycles} cycles, {machine.walkers} at a time"
 
 
-OPENING = Opening(
+CONFIG = DashboardConfig(
     engine="translation",
     title="Translation: who knows where a page is?",
     summary=(
@@ -46,7 +46,7 @@ OPENING = Opening(
         "level_cycles",
         "walk_cache_entries",
     ),
-    machine_line=hierarchy_line,
+    machine_summary=hierarchy_line,
     regime="pilot_zipf",
     length=8000,
     baseline={"locate": "no_directory", "fill": "demand_always", "eviction": "lru"},
@@ -55,7 +55,7 @@ OPENING = Opening(
     options={"cores_issue": {"warps": {"count": 4}}},
     seeds=8,
     measure="shared_per_kilo",
-    view=NothingToChoose,
+    view=NoViewLevers,
     first=(
         "machine.cores",
         "machine.private_entries",
@@ -76,7 +76,7 @@ _SLICES = 50
 def translation_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does the directory spare the shared
     TLB?"""
-    return PairedDashboard(OPENING, TranslationPanels())
+    return PairedDashboard(CONFIG, TranslationPanels())
 
 
 class TranslationPanels(NotedPanels):

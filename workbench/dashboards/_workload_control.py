@@ -28,7 +28,7 @@ class WorkloadControl(Control):
         self, kind: str, start: str, length: int | Mapping[str, Any], dropped: type[Workload] | None = None
     ) -> None:
         """Take as `kind` what the engine serves, as `start` a regime, as `length` that of every regime and as
-        `dropped` what a file becomes, see `Opening`."""
+        `dropped` what a file becomes, see `DashboardConfig`."""
         self.kind = kind
         self._dropped: list[Callable[[], None]] = []
         self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(kind).items()}

@@ -27,7 +27,7 @@ from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
 from workbench.dashboards._elements import escaped
-from workbench.dashboards.page_access import MOST_PAGES, TOKEN, Pages, full
+from workbench.dashboards.page_access import MOST_PAGES, TOKEN, Pages, server_full_message
 
 GONE_SECONDS, LOOK_SECONDS = 120, 10
 """How long a kernel that is not at work lives on without a page, and how often that is looked up. A page that is closed
@@ -108,7 +108,7 @@ class PageHandler(TornadoVoilaHandler):
         ticket = pages.admit()
         if ticket is None:
             self.set_status(503)
-            self.finish({"sentence": full(pages.most)})
+            self.finish({"sentence": server_full_message(pages.most)})
         else:
             self.finish({"page": ticket})
 

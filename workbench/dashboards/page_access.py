@@ -112,10 +112,10 @@ class Pages:
         self._kernels = {ticket: other for ticket, other in self._kernels.items() if other != kernel}
 
 
-def full(most: int) -> str:
+def server_full_message(most: int) -> str:
     """Return what is said to a page for which there is no place.
 
-    >>> full(1)
+    >>> server_full_message(1)
     '1 page of this dashboard is open, as many as may be at once (--pages): close one, then open this one again.'
     """
     are = f"{most} pages of this dashboard are" if most > 1 else "1 page of this dashboard is"

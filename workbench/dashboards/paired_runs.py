@@ -19,8 +19,8 @@ from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.labels import LineNames
 from workbench.mechanisms.compilation import warm_up
+from workbench.runs.execution import execute_runs
 from workbench.runs.run import PlannedPoint, PlannedRun
-from workbench.runs.worker import work
 
 Notes = Mapping[str, Callable[[Any], np.ndarray]]
 """What is kept of every record beside its measures: a name, and the function that finds a few numbers."""
@@ -105,7 +105,7 @@ class PairedRuns:
         for run in pair:
             see = partial(self._note, run.point.id)
             task = run.id, run.point.id, run.seed
-            self._rows.extend(work(run.point.setup, [task], see, self._plan.sweep.user_measures))
+            self._rows.extend(execute_runs(run.point.setup, [task], see, self._plan.sweep.user_measures))
         self._done_seeds.append(pair[0].seed)
 
     def _note(self, point: str, record: Any) -> None:

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from workbench.dashboards import check_name
-from workbench.dashboards.child_process import call_on_leash
 from workbench.dashboards.page_access import MOST_PAGES, TOKEN, token_of
+from workbench.dashboards.process_supervisor import run_supervised
 from workbench.dashboards.served_notebook import notebook_file
 from workbench.errors import InputError, missing_extra, wrong_value
 
@@ -64,7 +64,7 @@ def serve(
     secret = token_of(token)
     with notebook_file(name) as notebook:
         command = voila_command(notebook, free_port(port), open_browser, pages)
-        return call_on_leash(command, environment(secret))
+        return run_supervised(command, environment(secret))
 
 
 def voila_command(notebook: Path, port: int, open_browser: bool, pages: int = MOST_PAGES) -> list[str]:

@@ -15,9 +15,8 @@ from workbench.runs.faults import MOST_OF_NAME, shortened
 from workbench.runs.origin import origin
 from workbench.runs.pickled_setups import PackedEngine, Packer, packed
 from workbench.runs.row import Row
-from workbench.runs.run import PlannedRun
+from workbench.runs.run import PlannedRun, Task
 from workbench.runs.watchdog import Reporter
-from workbench.runs.worker import Task
 
 
 class Bundle(NamedTuple):
@@ -132,7 +131,7 @@ class Requests:
         self._engines: dict[str, PackedEngine] = {}
 
     def pack(self, bundle: Bundle, limit: float, report: Reporter) -> tuple[Any, ...]:
-        """Return the arguments of `work_in_worker` for a bundle."""
+        """Return the arguments of `worker_entry` for a bundle."""
         parcels = {point: self._packer.pack(point, setup) for point, setup in bundle.setups.items()}
         engine = next(iter(bundle.setups.values())).engine
         if engine not in self._engines:

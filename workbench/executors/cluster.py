@@ -26,7 +26,7 @@ from workbench.runs.crashes import FRESH_STATUS, USED_STATUS, Death, WorkerFailu
 from workbench.runs.origin import Origin, differences, origin
 from workbench.runs.pickled_setups import PackedEngine
 from workbench.runs.watchdog import Reporter
-from workbench.runs.worker import BundleResult, work_in_worker, work_within
+from workbench.runs.worker import BundleResult, execute_with_timeout, worker_entry
 from workbench.units import is_count
 
 BUNDLES_A_THREAD = 2
@@ -150,7 +150,7 @@ def _work(
     here = get_worker()
     report = report._replace(may_be_ended=bool(here.nanny))
     try:
-        done = work_in_worker(parcels, tasks, limit, driver, report, engine)
+        done = worker_entry(parcels, tasks, limit, driver, report, engine)
     except WorkerFailure as problem:
         if here.nanny:  # which starts another; whatever else this process would have to do may fail as well
             os._exit(problem.status)
@@ -367,10 +367,10 @@ class Given:
         self.look()
         if self._requests is None:
             return self._executor.submit(
-                work_within, bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures
+                execute_with_timeout, bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures
             )
         report = report._replace(may_be_ended=False)
-        return self._executor.submit(work_in_worker, *self._requests.pack(bundle, limit, report))
+        return self._executor.submit(worker_entry, *self._requests.pack(bundle, limit, report))
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
         if isinstance(problem, BrokenExecutor):

@@ -20,7 +20,7 @@ from workbench.executors.bundles import Bundle, Requests
 from workbench.executors.worker_process import Worker, WorkerDied, request_of
 from workbench.runs.crashes import Death, WorkerFailure
 from workbench.runs.watchdog import Reporter
-from workbench.runs.worker import BundleResult, work_within
+from workbench.runs.worker import BundleResult, execute_with_timeout
 
 
 class Processes:
@@ -244,6 +244,6 @@ class Threads:
 
 def _do(future: Future[BundleResult], bundle: Bundle, limit: float) -> None:
     try:
-        future.set_result(work_within(bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures))
+        future.set_result(execute_with_timeout(bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures))
     except BaseException as problem:  # raised again where the result is asked for
         future.set_exception(problem)

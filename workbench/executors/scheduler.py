@@ -16,11 +16,12 @@ from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.executors.bundles import Bundle, Bundler
 from workbench.runs.crashes import CrashPolicy, Death, WorkerFailure
+from workbench.runs.execution import failed_row
 from workbench.runs.faults import fault
 from workbench.runs.interrupts import is_own
 from workbench.runs.row import Row
 from workbench.runs.watchdog import Board, Report, Reporter
-from workbench.runs.worker import BundleResult, failed
+from workbench.runs.worker import BundleResult
 
 LOOK_SECONDS = 1.0
 """How often the driver looks at its workers while nothing ends."""
@@ -178,7 +179,7 @@ class Scheduler:
             if problem is None:
                 yield self._succeeded(submission, future.result())
             elif verdict := self._verdict(submission, future, report, problem):
-                yield BundleResult([failed(submission.bundle.tasks[0], verdict)])
+                yield BundleResult([failed_row(submission.bundle.tasks[0], verdict)])
             self._late.pop(future, None)
             self._began.pop(future, None)
         for future, submission, report in list(self._overdue()):
@@ -190,7 +191,7 @@ class Scheduler:
     def _given_up(self, bundle: Bundle, run: int) -> BundleResult:
         """Blame a run whose worker nobody may end, without another attempt: it would cost one more worker."""
         self._again.extend(bundle.without([run]))
-        return BundleResult([failed(bundle.tasks[run], self._no_answer())])
+        return BundleResult([failed_row(bundle.tasks[run], self._no_answer())])
 
     def _succeeded(self, submission: _Submission, done: BundleResult) -> BundleResult:
         self._bundler.learn(done.rows)
@@ -278,7 +279,7 @@ def _suspected(bundle: Bundle, report: Report | None, death: Death) -> range:
 
 def _unsent(bundle: Bundle, setup: Setup, problem: BaseException) -> list[Row]:
     error = f"the setup cannot be sent to a worker: {fault(problem, setup)}"
-    return [failed(task, error) for task in bundle.tasks]
+    return [failed_row(task, error) for task in bundle.tasks]
 
 
 def _no_death(problem: BaseException) -> WorkbenchError:

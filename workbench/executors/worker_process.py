@@ -29,7 +29,7 @@ from workbench.identity.observed import observe
 from workbench.process import ENVIRONMENT, FIXED, VARIABLE
 from workbench.runs.crashes import WorkerFailure
 from workbench.runs.faults import fault
-from workbench.runs.worker import fit_or_told, work_in_worker
+from workbench.runs.worker import attribute_crash, worker_entry
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 WORKER_ENVIRONMENT = {**dict.fromkeys(_THREADS, "1"), **ENVIRONMENT}
@@ -54,7 +54,7 @@ serve(*map(int, sys.argv[2:]))
 
 
 def request_of(arguments: tuple[Any, ...]) -> bytes:
-    """Return what a worker is asked for: the arguments of `work_in_worker`, with the driver's environment as it is now.
+    """Return what a worker is asked for: the arguments of `worker_entry`, with the driver's environment as it is now.
 
     A worker may have been started long before, and what the user's code reads of the environment is the driver's.
     """
@@ -187,10 +187,10 @@ def serve(socket: int, lifeline: int, driver: int, elsewhere: int = 0) -> None:
 def _reply(request: bytes) -> Any:
     """Return what came of a bundle, or the error that says why none of it can be done here."""
     try:
-        with fit_or_told():
+        with attribute_crash():
             variables, arguments = pickle.loads(request)
             _take_over(variables)
-            return work_in_worker(*arguments)
+            return worker_entry(*arguments)
     except WorkerFailure as problem:
         return problem
     except WorkbenchError as problem:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, shown, wrong_value
-from workbench.experiments.results_folder import SWEEP
+from workbench.experiments.results_folder import STUDY, SWEEP
 from workbench.strict_yaml import read_mapping
 
 FRONT = "front"
@@ -118,8 +118,8 @@ def _varies_over_a_front(node: Any) -> bool:
     return isinstance(node, Mapping) and isinstance(node.get(VARY), Mapping) and FRONT in node[VARY]
 
 
-STUDY, TRIALS = "study.yaml", "trials.csv"
-"""What a study keeps of itself, by which its folder is known, and the table of its trials, once it is done."""
+TRIALS = "trials.csv"
+"""The table of a study's trials, once it is done."""
 STEPPED = "front"
 """What a study zips the levers of its front by."""
 ZIP = "front of "

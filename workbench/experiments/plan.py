@@ -49,6 +49,12 @@ class Plan:
         return len(self.points) * len(self.sweep.seeds)
 
 
+def plan_size_text(plan: Plan) -> str:
+    """Return how many points, seeds and runs there are, or may be."""
+    most = "at most " if plan.sweep.until is not None else ""
+    return f"{len(plan.points)} points x {most}{len(plan.sweep.seeds)} seeds = {most}{len(plan)} runs"
+
+
 @contextmanager
 def gc_paused() -> Iterator[None]:
     """Stop the search for cycles within this context; worth it where a hundred thousand objects are made and all kept.

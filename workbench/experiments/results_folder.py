@@ -28,6 +28,8 @@ LOCK, SWEEP, PROVENANCE, TABLE = "driver.lock", "sweep.yaml", "provenance.json",
 TABLE_AS_CSV = "results.csv"
 FILES = (SWEEP, PROVENANCE, TABLE, TABLE_AS_CSV)
 """What every run leaves beside its store."""
+STUDY = "study.yaml"
+"""What a tuning study keeps of itself, by which its folder is known."""
 OWN = ".own.json"
 """The file that marks which files runs have written: their digests, by name."""
 FIGURES = "figures"
@@ -78,6 +80,18 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
 def has_store(folder: Path) -> bool:
     """Return True if a folder holds row files."""
     return any((folder / ROWS).glob(f"*{SUFFIX}"))
+
+
+def default_folder(sweep: str) -> Path:
+    """Return where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain.
+
+    Those of a sweep that lies in a results folder, such as `best.yaml` of a study, go beside it.
+    """
+    path = Path(sweep).with_suffix("")
+    if any((folder / STUDY).is_file() and has_store(folder) for folder in list(path.parents)[:2]):
+        return path
+    parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
+    return Path("results", *parts)
 
 
 def refuse_former(folder: Path) -> None:

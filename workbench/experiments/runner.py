@@ -29,6 +29,7 @@ from workbench.identity import one_moment
 from workbench.mechanisms.compilation import say_compiling
 from workbench.mechanisms.measured_by import MeasuredBy, lacking, read_measured
 from workbench.process import FIXED, VARIABLE, has_fixed_hash_seed, working_clock
+from workbench.runs.execution import RunExecutor, UserMeasures
 from workbench.runs.interrupts import held_back, noticed, raise_swallowed
 from workbench.runs.origin import check_unedited, own_origin
 from workbench.runs.output import Echo, contain, routed
@@ -36,7 +37,7 @@ from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun, Task
 from workbench.runs.user_code import PointIds, has_own_code
 from workbench.runs.watchdog import SILENT
-from workbench.runs.worker import BundleResult, Runs, UserMeasures, work_within
+from workbench.runs.worker import BundleResult, execute_with_timeout
 
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""
@@ -251,7 +252,7 @@ def in_process(bundler: Bundler, limit: float) -> Iterator[BundleResult]:
     """
     again: deque[Bundle] = deque()
     while (bundle := again.popleft() if again else bundler.next()) is not None:
-        done = work_within(bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures)
+        done = execute_with_timeout(bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures)
         again.extend(bundle.after(len(done.rows)))
         bundler.learn(done.rows)
         yield done
@@ -259,7 +260,7 @@ def in_process(bundler: Bundler, limit: float) -> Iterator[BundleResult]:
 
 def _one_by_one(pending: list[PlannedRun], user_measures: UserMeasures) -> Iterator[BundleResult]:
     """Do each run in this very thread, however long it takes; an interrupt costs only the one under way."""
-    runs = Runs({run.point.id: run.point.setup for run in pending}, user_measures)
+    runs = RunExecutor({run.point.id: run.point.setup for run in pending}, user_measures)
     for run in pending:
         yield BundleResult([runs.row(Task(run.id, run.point.id, run.seed))])
 

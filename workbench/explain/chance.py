@@ -91,7 +91,7 @@ def log_of_complement(log_chance: float) -> float:
 
 
 @functools.lru_cache(4096)
-def no_run(cells: int, run: int, log_free: float) -> Chance:
+def chance_of_no_run(cells: int, run: int, log_free: float) -> Chance:
     """Compute the chance that no `run` consecutive cells of a row are free, each free by itself with the same
     probability.
 
@@ -114,7 +114,7 @@ def no_run(cells: int, run: int, log_free: float) -> Chance:
 
     Examples
     --------
-    >>> round(no_run(3, 2, math.log(0.5)).failure, 12)          # 5 of the 8 rows of three
+    >>> round(chance_of_no_run(3, 2, math.log(0.5)).failure, 12)          # 5 of the 8 rows of three
     0.625
     """
     if run <= 0:

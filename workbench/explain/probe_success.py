@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
-from workbench.explain.chance import Chance, no_run
+from workbench.explain.chance import Chance, chance_of_no_run
 from workbench.policies.probes import reports
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.shift_probe import GroupedRun, GroupedSampledRun, SampledRun
@@ -266,7 +266,11 @@ def failure(probe: Probe, demand: int, setting: Setting = Setting()) -> Failure:
     blocks, free, units, modules = setting.checked()
     check_demand(demand, blocks)
     cell_blocks, run = cell_run(probe, demand, blocks)
-    unit = no_run(blocks // cell_blocks, run, cell_blocks * math.log(free)) if run is not None else Chance.of(1.0)
+    unit = (
+        chance_of_no_run(blocks // cell_blocks, run, cell_blocks * math.log(free))
+        if run is not None
+        else Chance.of(1.0)
+    )
     module = unit.every(units)
     return Failure(unit, module, module.any(modules))
 

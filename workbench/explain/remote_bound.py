@@ -22,7 +22,7 @@ FIXED_ENTRIES = 200_000
 """Entries of the largest programme that is solved for every run: less than a second each."""
 
 
-class OverBound(NamedTuple):
+class BoundExcess(NamedTuple):
     """One run."""
 
     point: PlannedPoint
@@ -46,7 +46,7 @@ class OverBound(NamedTuple):
         return self.value_ns / self.bound_ns if self.bound_ns else math.nan
 
 
-def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[OverBound]:
+def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[BoundExcess]:
     """Return every finished run of a sweep of the pool beside its bounds, in the order of points and seeds.
 
     Runs are simulated again. A policy that refuses something is held against the bounds of what it granted.
@@ -95,14 +95,14 @@ class _Bounds:
         return self._known[key]
 
 
-def _over_bound(point: PlannedPoint, seed: int, record: PoolRecord, bounds: _Bounds) -> OverBound:
+def _over_bound(point: PlannedPoint, seed: int, record: PoolRecord, bounds: _Bounds) -> BoundExcess:
     options: Any = point.setup.options
     lends = ~record.hosts | options.cpus_lend
     demand, had = demand_of(record, lends), demand_of(record, lends, granted_only=True)
     everything = moving_bound(demand)
     fits = granted_in_order(demand) if math.isinf(everything) else np.ones(demand.size.size, bool)
     moving, fixed = bounds.of(had)
-    return OverBound(
+    return BoundExcess(
         point=point,
         seed=seed,
         granted_percent=_percent(had.size.sum(), demand),
@@ -288,7 +288,7 @@ def least_reading(demand: Demand, load: np.ndarray) -> np.ndarray:
         return _of_groups(demand, load)
     least, full = np.zeros(len(load)), np.flatnonzero((load > demand.capacity).any(axis=1))
     different, place = np.unique(load[full], axis=0, return_inverse=True)
-    least[full] = np.array([by_flow(demand, one) for one in different])[place.reshape(-1)]
+    least[full] = np.array([min_cost_flow_time(demand, one) for one in different])[place.reshape(-1)]
     return least
 
 
@@ -319,7 +319,7 @@ def _leaving(beyond: np.ndarray, together: np.ndarray) -> np.ndarray:
     return left
 
 
-def by_flow(demand: Demand, load: np.ndarray) -> float:
+def min_cost_flow_time(demand: Demand, load: np.ndarray) -> float:
     """Compute the least reading time of one moment by min-cost flow, for paths of every kind; infinite = impossible.
 
     Parameters
@@ -332,7 +332,7 @@ def by_flow(demand: Demand, load: np.ndarray) -> float:
     >>> gbps = np.array([[np.inf, 10, 5], [10, np.inf, 5], [5, 5, np.inf]])
     >>> nothing, cards = np.zeros(0, np.int64), np.array([100, 20, 50])
     >>> three = Demand(*[nothing] * 5, cards, gbps, np.ones(3, bool))
-    >>> by_flow(three, np.array([150, 0, 0])), least_reading(three, np.array([[150, 0, 0]])).tolist()
+    >>> min_cost_flow_time(three, np.array([150, 0, 0])), least_reading(three, np.array([[150, 0, 0]])).tolist()
     (8.0, [8.0])
     """
     from scipy.optimize import linprog

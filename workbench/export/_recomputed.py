@@ -77,7 +77,7 @@ def compute(
         files[name] = done
         results.extend(differing)
     results.extend(_of_manifest(manifest, now, kept, slack))
-    results.extend(unlike_provenance(folder, manifest, rows))
+    results.extend(provenance_changes(folder, manifest, rows))
     if figures:
         results.extend(
             _pictures(folder, manifest, [one for one in drawn_figures.drawn if one.data is not None], slack, files)
@@ -245,7 +245,7 @@ class Replayed(RunSet):
         self.simulated += more
 
 
-def unlike_provenance(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> Iterator[Change]:
+def provenance_changes(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> Iterator[Change]:
     """Yield what the manifest says otherwise of the sweep's name, origins, what is needed, and what drew the pictures.
 
     A file that is not there, or no such one, is told by its digest.

@@ -215,12 +215,14 @@ def selected(runs: RunSet, chosen: Selection) -> RunSet:
         sweep.check_computed(name)
     for name in chosen.get("figures", ()):
         figure(name, sweep.mechanism.engine.name)
-    result = RunSet(replace(runs.plan, sweep=showing(sweep, chosen)), runs.rows.values(), runs.folder, runs.seconds)
+    result = RunSet(
+        replace(runs.plan, sweep=with_selection(sweep, chosen)), runs.rows.values(), runs.folder, runs.seconds
+    )
     result.checked = runs.checked
     return result
 
 
-def showing(sweep: Sweep, chosen: Selection) -> Sweep:
+def with_selection(sweep: Sweep, chosen: Selection) -> Sweep:
     """Return a sweep that shows what was chosen of its measures and figures."""
     measures, figures = chosen.get("measures", sweep.measures), chosen.get("figures", sweep.figures)
     return sweep._replace(measures=list(measures), figures=list(figures))

@@ -15,9 +15,9 @@ from workbench.export._run_rows import read_rows, with_origins
 from workbench.export.content import MAIN, ROWS
 from workbench.export.manifest import FORMAT, changed, read_manifest
 from workbench.mechanisms.user_measure import UserMeasure
+from workbench.runs.execution import execute_runs
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun
-from workbench.runs.worker import work
 from workbench.streams import Streams
 
 
@@ -123,7 +123,7 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
         kept, computed = _computed(folder, manifest, rows, figures)
     except InputError as problem:
         raise InputError(f"the runs of {folder} cannot be done here: {problem}") from None
-    differences = again(kept, manifest, [rows[run] for run in chosen])
+    differences = rerun_differences(kept, manifest, [rows[run] for run in chosen])
     cells = [*kept.problems, *computed.changes]
     sentence = _sentence(folder, kept, len(rows), len(chosen), differences, computed)
     same = not differences and not edited and not cells
@@ -174,7 +174,7 @@ def sampled(runs: list[str], sample: int, seed: int) -> list[str]:
     return [runs[k] for k in sorted(draw)]
 
 
-def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
+def rerun_differences(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
     """Return what differs between rows of a bundle and the same runs done now."""
     planned = {run.id: run for run in kept.planned.runs()}
     own = {name: one for name, one in kept.planned.sweep.user_measures.items() if one.function is not absent}
@@ -187,7 +187,7 @@ def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[
 
 
 def _compared(row: Row, run: PlannedRun, own: Mapping[str, UserMeasure]) -> str:
-    (now,) = work(run.point.setup, [(run.id, run.point.id, run.seed)], user_measures=own)
+    (now,) = execute_runs(run.point.setup, [(run.id, run.point.id, run.seed)], user_measures=own)
     if (row.status, row.error) != (now.status, now.error):
         return f"was {row.status} {row.error!r} and is {now.status} {now.error!r}"
     every = (_other(name, value, now.measures.get(name)) for name, value in row.measures.items())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.experiments.run_set import RunSet
-from workbench.explain.remote_bound import OverBound, over_bound
+from workbench.explain.remote_bound import BoundExcess, over_bound
 from workbench.figures.estimates import Means, level_of, means_of, rests_on
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import Line, check_room, none_finished, panels
@@ -76,7 +76,7 @@ def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
     """
     all_panels = panels(runs)
     check_room(len(all_panels), 1, "reading_over_bound")
-    runs_of: dict[str, list[OverBound]] = {}
+    runs_of: dict[str, list[BoundExcess]] = {}
     for one in over_bound(runs):
         runs_of.setdefault(one.point.id, []).append(one)
     for point in runs.points:
@@ -85,7 +85,7 @@ def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
     return ReadingOverBound(tuple(_distances(it.title, it.lines, runs_of, level_of(runs)) for it in all_panels))
 
 
-def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[OverBound]], level: float) -> Distances:
+def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[BoundExcess]], level: float) -> Distances:
     table = {
         line.name: [np.array(column, float) for column in zip(*map(_numbers, runs_of[line.point.id]), strict=True)]
         for line in lines
@@ -104,7 +104,7 @@ def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[OverBoun
     )
 
 
-def _numbers(one: OverBound) -> tuple[float, float, float, float]:
+def _numbers(one: BoundExcess) -> tuple[float, float, float, float]:
     return one.value_ns, one.bound_ns, one.fixed_bound_ns, one.granted_percent
 
 

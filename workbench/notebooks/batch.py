@@ -22,8 +22,9 @@ from workbench.notebooks.execution import (
     settled,
     unwatched,
 )
+from workbench.notebooks.notebook_file import read_notebook
 from workbench.notebooks.report import INDEX, TABLE, HtmlReport, content_of, table
-from workbench.notebooks.tasks import Task, plan_tasks, read_batch, read_notebook
+from workbench.notebooks.tasks import Task, plan_tasks, read_batch
 from workbench.runs.interrupts import held_back, noticed
 from workbench.runs.origin import environment
 

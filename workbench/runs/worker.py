@@ -1,56 +1,30 @@
-"""Do some runs of one point and return their rows: the one function that travels to a worker.
-
-Whatever a user's code does in a run costs that run's row: any exception, of whatever type, becomes a failed row that
-names what raised it. The one exception is the driver's own interrupt.
-"""
+"""Execute a bundle of runs within a time limit: `worker_entry` is the one function that travels to a worker."""
 
 from __future__ import annotations
 
-import os
-import time
-from bdb import BdbQuit
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.identity.observed import Reads, observed, take_reads
 from workbench.mechanisms.compilation import COMPILING_SECONDS, first_run
-from workbench.mechanisms.measured_by import measured_by
-from workbench.mechanisms.mechanism import is_loaded, mechanism
-from workbench.mechanisms.user_measure import UserMeasure
-from workbench.runs.cells import user_cells
+from workbench.mechanisms.mechanism import is_loaded
 from workbench.runs.crashes import WorkerFailure, worker_failure
+from workbench.runs.execution import NOTHING, RunExecutor, SetupFailure, Setups, UserMeasures, failed_row
 from workbench.runs.faults import fault
-from workbench.runs.interrupts import is_own, noticed, raise_swallowed
-from workbench.runs.origin import Origin, check_hash_seed, check_origin, check_unedited, own_origin
+from workbench.runs.origin import Origin, check_hash_seed, check_origin, check_unedited
 from workbench.runs.output import install
 from workbench.runs.pickled_setups import PackedEngine, enter_packed, is_here, opened
 from workbench.runs.row import Row
 from workbench.runs.run import Task
-from workbench.runs.user_code import check_code, has_own_code
+from workbench.runs.user_code import has_own_code
 from workbench.runs.watchdog import SILENT, Reporter, Watched
 from workbench.workloads.importers import Importer, enter_only
 
 _did_runs = False
 """Whether this process, a worker, has begun runs: what raises in it afterwards may be their doing."""
-
-
-UserMeasures = Mapping[str, UserMeasure]
-NOTHING: UserMeasures = {}
-_NUMBERS = frozenset({int, float})
-"""What every store can hold as it is."""
-
-
-class Unusable(NamedTuple):
-    """Stands for the setup of a point that cannot be had here."""
-
-    error: str
-
-
-Setups = Mapping[str, Setup | Unusable]
-"""The setup of each point."""
 
 
 class BundleResult(NamedTuple):
@@ -68,53 +42,7 @@ class BundleResult(NamedTuple):
     """What code of the user's read in the runs of each point, where the process observes it."""
 
 
-class Prepared(NamedTuple):
-    """What all runs of a setup share, looked up once for a bundle of them."""
-
-    setup: Setup
-    simulate: Callable[[Setup, int], Any]
-    measure: Callable[[Any], dict[str, float]]
-    user_measures: UserMeasures
-    observe: Callable[[Any], None] | None
-    origin: str
-    measured: str
-    """What the code that measures is named by."""
-
-
-def prepared(
-    setup: Setup, user_measures: UserMeasures = NOTHING, observe: Callable[[Any], None] | None = None
-) -> Prepared:
-    """Look up what all runs of a setup share; parameters as of `work`."""
-    named = mechanism(setup.engine)
-    measured = measured_by(named, user_measures).text
-    return Prepared(
-        setup,
-        named.engine.simulate,
-        named.measure,
-        user_measures,
-        observe,
-        own_origin(has_own_code(setup, user_measures)),
-        measured,
-    )
-
-
-def work(
-    setup: Setup,
-    tasks: Sequence[tuple[str, str, int]],
-    observe: Callable[[Any], None] | None = None,
-    user_measures: UserMeasures = NOTHING,
-) -> list[Row]:
-    """Do each run of a setup in this thread, however long it takes; a run that fails is a row that says why.
-
-    `see` is shown the record of every run that does not fail: it is gone afterwards. What a run prints is printed.
-    `own` are the user's measures that are computed of each.
-    """
-    each = prepared(setup, user_measures, observe)
-    with noticed():
-        return [_row(each, Task(*task)) for task in tasks]
-
-
-def work_within(
+def execute_with_timeout(
     setups: Setups,
     tasks: Sequence[Task],
     limit_seconds: float,
@@ -127,19 +55,19 @@ def work_within(
     """
     report.begin(0, limit_seconds + COMPILING_SECONDS)
     first = setups[tasks[0].point]
-    if isinstance(first, Unusable):
-        return _within(setups, tasks, limit_seconds, report, user_measures)
+    if isinstance(first, SetupFailure):
+        return _execute_watched(setups, tasks, limit_seconds, report, user_measures)
     with first_run(first.engine) as longer:
         if not longer:
-            return _within(setups, tasks, limit_seconds, report, user_measures)
-        done = _within(setups, tasks[:1], limit_seconds, report, user_measures, longer=longer)
+            return _execute_watched(setups, tasks, limit_seconds, report, user_measures)
+        done = _execute_watched(setups, tasks[:1], limit_seconds, report, user_measures, longer=longer)
     if done.stuck or len(tasks) == 1:
         return done
-    rest = _within(setups, tasks[1:], limit_seconds, report, user_measures, before=1)
+    rest = _execute_watched(setups, tasks[1:], limit_seconds, report, user_measures, before=1)
     return rest._replace(rows=done.rows + rest.rows, printed=done.printed + rest.printed)
 
 
-def _within(
+def _execute_watched(
     setups: Setups,
     tasks: Sequence[Task],
     limit_seconds: float,
@@ -148,7 +76,7 @@ def _within(
     before: int = 0,
     longer: float = 0.0,
 ) -> BundleResult:
-    runs = Runs(setups, user_measures)
+    runs = RunExecutor(setups, user_measures)
     watched = Watched(
         lambda index: runs.row(tasks[index]),
         len(tasks),
@@ -159,29 +87,11 @@ def _within(
     rows, printed = watched.rows, watched.printed.text()
     if late is None:
         return BundleResult(rows, printed=printed)
-    row = failed(tasks[late], f"the run did not end within {limit_seconds:g} s.", limit_seconds)
+    row = failed_row(tasks[late], f"the run did not end within {limit_seconds:g} s.", limit_seconds)
     return BundleResult([*rows, row], True, printed=printed)
 
 
-class Runs:
-    """Does runs of some points; what the runs of a point share is looked up once."""
-
-    def __init__(self, setups: Setups, user_measures: UserMeasures = NOTHING) -> None:
-        self._setups, self._user_measures = setups, user_measures
-        self._prepared: dict[str, Prepared] = {}
-
-    def row(self, task: Task) -> Row:
-        """Do a run and return its row."""
-        each = self._prepared.get(task.point)
-        if each is None:
-            setup = self._setups[task.point]
-            if isinstance(setup, Unusable):
-                return failed(task, setup.error)
-            each = self._prepared[task.point] = prepared(setup, self._user_measures)
-        return _row(each, task)
-
-
-def work_in_worker(
+def worker_entry(
     parcels: Mapping[str, bytes],
     tasks: Sequence[Task],
     limit_seconds: float,
@@ -190,7 +100,7 @@ def work_in_worker(
     engine: PackedEngine | None = None,
     fixed_order: bool = True,
 ) -> BundleResult:
-    """Do the same in another process than the driver's, for setups that came as parcels.
+    """Return what came of a bundle of runs in a worker process, for setups that came as parcels.
 
     Parameters
     ----------
@@ -211,29 +121,29 @@ def work_in_worker(
     WorkerFailure
         Something else than a run raised, in the midst of runs or after some.
     """
-    with fit_or_told():
+    with attribute_crash():
         check_origin(driver)
         if engine is not None and not is_loaded(engine.name):
             check_unedited()
         install()
         report.begin(0, limit_seconds + COMPILING_SECONDS)
-        unusable, user_measures = _entered(engine) if engine is not None else ("", NOTHING)
+        unusable, user_measures = _enter_engine(engine) if engine is not None else ("", NOTHING)
         setups = {
-            point: Unusable(unusable) if unusable else _opened(point, pickled_setup)
+            point: SetupFailure(unusable) if unusable else _open_setup(point, pickled_setup)
             for point, pickled_setup in parcels.items()
         }
         if engine is not None and not is_here(engine):
-            enter_only(_importers(setups))
+            enter_only(_importer_classes(setups))
         if fixed_order and any(
             isinstance(setup, Setup) and has_own_code(setup, user_measures) for setup in setups.values()
         ):
             check_hash_seed()
-        done = _in_worker(setups, tasks, limit_seconds, report, user_measures)
+        done = _execute_in_worker(setups, tasks, limit_seconds, report, user_measures)
         return done._replace(reads=take_reads())
 
 
 @contextmanager
-def fit_or_told() -> Iterator[None]:
+def attribute_crash() -> Iterator[None]:
     """Raise WorkerFailure where anything but a sentence is raised within this after a run: it may be the run's doing.
 
     What raises in a process that has done nothing is as it is: no run can be done there.
@@ -249,25 +159,25 @@ def fit_or_told() -> Iterator[None]:
         raise worker_failure(problem, used) from None
 
 
-def _in_worker(
+def _execute_in_worker(
     setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter, user_measures: UserMeasures
 ) -> BundleResult:
     global _did_runs
     used, _did_runs = _did_runs, True
     try:
-        return work_within(setups, tasks, limit_seconds, report, user_measures)
+        return execute_with_timeout(setups, tasks, limit_seconds, report, user_measures)
     except WorkbenchError:
         raise
     except BaseException as problem:
         raise worker_failure(problem, used) from None
 
 
-def _importers(setups: Setups) -> Iterator[type[Importer]]:
+def _importer_classes(setups: Setups) -> Iterator[type[Importer]]:
     classes = (cls for setup in setups.values() if isinstance(setup, Setup) for cls, _ in setup.code)
     return (cls for cls in classes if issubclass(cls, Importer))
 
 
-def _entered(engine: PackedEngine) -> tuple[str, UserMeasures]:
+def _enter_engine(engine: PackedEngine) -> tuple[str, UserMeasures]:
     """Enter an engine that came along; return what is wrong where that fails, and the user's measures."""
     try:
         return "", enter_packed(engine)
@@ -277,56 +187,11 @@ def _entered(engine: PackedEngine) -> tuple[str, UserMeasures]:
         return f"an engine or a measure cannot be opened in a worker: {fault(problem)}", NOTHING
 
 
-def _opened(point: str, pickled_setup: bytes) -> Setup | Unusable:
+def _open_setup(point: str, pickled_setup: bytes) -> Setup | SetupFailure:
     try:
         with observed(point):
             return opened(pickled_setup)
     except WorkbenchError:
         raise
     except BaseException as problem:  # of the user's own code, which is imported or made anew here
-        return Unusable(f"the setup cannot be opened in a worker: {fault(problem)}")
-
-
-def _row(each: Prepared, task: Task) -> Row:
-    began, process = time.perf_counter(), os.getpid()
-    error, measures = "", {}
-    try:
-        check_code(each.setup)
-        with observed(task.point):
-            record = each.simulate(each.setup, task.seed)
-            check_code(each.setup, "during")
-            measures = _plain(each.measure(record))
-            if each.user_measures:
-                measures = {**measures, **user_cells(each.user_measures, record, each.setup, task)}
-        if each.observe is not None:
-            each.observe(record)
-    except MemoryError:
-        error = "the run needs more memory than there is."
-    except BdbQuit:  # somebody left the debugger
-        raise KeyboardInterrupt from None
-    except BaseException as problem:
-        if is_own(problem):
-            raise
-        error = fault(problem, each.setup)
-    if os.getpid() != process:  # a copy of this process that the run forked: the sweep is not its business
-        os._exit(1)
-    raise_swallowed()
-    if error:
-        return failed(task, error, time.perf_counter() - began)
-    return Row(*task, "done", "", time.perf_counter() - began, measures, each.origin, each.measured)
-
-
-def _plain(measures: Mapping[str, Any]) -> dict[str, float]:
-    """Return measures as numbers that every store can hold.
-
-    >>> _plain({"cycles": 3, "rate": 0.5})
-    {'cycles': 3, 'rate': 0.5}
-    """
-    if _NUMBERS.issuperset(map(type, measures.values())):
-        return dict(measures)
-    return {name: value if type(value) in _NUMBERS else float(value) for name, value in measures.items()}
-
-
-def failed(task: Task, error: str, seconds: float = 0.0) -> Row:
-    """Return the row of a run that failed."""
-    return Row(*task, "failed", error, seconds, {}, own_origin())
+        return SetupFailure(f"the setup cannot be opened in a worker: {fault(problem)}")

@@ -111,7 +111,7 @@ def too_few_seeds(plan: Plan) -> list[str]:
     return [f"{note}."] if note else []
 
 
-def held_up(results: RunSet, objectives: Sequence[str], named: str) -> list[str]:
+def holdout_sentences(results: RunSet, objectives: Sequence[str], named: str) -> list[str]:
     """Say whether what was tuned holds on runs that were held out: one sentence for all, then one a comparison.
 
     Parameters
@@ -129,7 +129,7 @@ def held_up(results: RunSet, objectives: Sequence[str], named: str) -> list[str]
     >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 20}
     >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
     >>> runs = wb.run({**sweep, "measures": ["drain_cycles"]}, workers=0)
-    >>> print(held_up(runs, ["drain_cycles"], "trial 7")[0])  # doctest: +ELLIPSIS
+    >>> print(holdout_sentences(runs, ["drain_cycles"], "trial 7")[0])  # doctest: +ELLIPSIS
     trial 7 ... the baseline in drain_cycles, at 20 seeds that tuning never saw: ...
     """
     lines = [(block.measure, line) for block in blocks(results) for line in block.lines if line.is_compared]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 POINT, ERROR, BEATEN_BY = "point", "error", "beaten_by"
 
 
-def conduct(
+def run_trials(
     study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any, trials: int
 ) -> tuple[list[Trial], float]:
     """Bring a study to so many trials, and return them; what the store holds is not tried again.

@@ -15,7 +15,7 @@ from workbench.tuning.hypervolume import History, history
 from workbench.tuning.importances import lever_shares
 from workbench.tuning.objectives import Costs, costs_of
 from workbench.tuning.study import Study, Trial, table_value
-from workbench.tuning.trades import to_take, trades
+from workbench.tuning.trades import recommended_point, trades
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ class StudyResults:
     def to_take(self) -> list[str]:
         """Return which point is the one to take, and what it gains and loses on the report's seeds, in sentences: the
         baseline where it gains nothing there; none without a front."""
-        return [] if self.holdout is None else to_take(self.front, self.report)
+        return [] if self.holdout is None else recommended_point(self.front, self.report)
 
     @property
     def best(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What the front of a study trades, and which of its points is the one to take, in sentences.
 
-Both compare points seed by seed: `trades` on the fresh seeds of the front, `to_take` on the seeds of the report.
+Both compare points seed by seed: `trades` on the fresh seeds of the front, `recommended_point` on those of the report.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _between(front: Front, places: Sequence[int], moving: Sequence[int], towards
     return f"{way}: {gains_and_losses(pairs)}, {fresh}."
 
 
-def to_take(front: Front, report: RunSet | None) -> list[str]:
+def recommended_point(front: Front, report: RunSet | None) -> list[str]:
     """Return which point of a front is the one to take, and what it gains and loses on seeds that it was not chosen on.
 
     It is the baseline where no objective is clearly better than its, after Holm's correction over the objectives, or

@@ -17,16 +17,16 @@ import numpy as np
 import yaml
 
 from workbench.errors import StoreError
-from workbench.experiments.fronts import STUDY, TRIALS
+from workbench.experiments.fronts import TRIALS
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete, usual_watcher
-from workbench.experiments.results_folder import FILES, SWEEP, held, write_own
+from workbench.experiments.results_folder import FILES, STUDY, SWEEP, held, write_own
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import with_files
-from workbench.tuning.driver import conduct, trial_of
+from workbench.tuning.driver import run_trials, trial_of
 from workbench.tuning.evaluator import Crew, Evaluator
 from workbench.tuning.front import BEST, keep_points, on_front
 from workbench.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, different, front_sweep, report_plan
@@ -165,7 +165,7 @@ def _tuned(
         trials = max(study.trials, len(trial_store.trials))
         watch.begin(trials * len(study.sweep.seeds), len(trial_store.trials) * len(study.sweep.seeds))
         try:
-            done, tuner_seconds = conduct(study, trial_store, evaluator, workload, trials)
+            done, tuner_seconds = run_trials(study, trial_store, evaluator, workload, trials)
             complete(watch)
         finally:
             watch.end()

@@ -13,12 +13,12 @@ import workbench as wb
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
 from tests.slow import examples
-from workbench.advice.torch_memory.advice import advice_or_still
+from workbench.advice.torch_memory.advice import advice_or_segments
 from workbench.advice.torch_memory.diagnosis import Curve
 from workbench.advice.torch_memory.holdings import pins, segments_at, segments_at_end
 from workbench.advice.torch_memory.lives import lives_of, moment_of
 from workbench.advice.torch_memory.page import curve_chart
-from workbench.advice.torch_memory.trial import played_on, tried, with_smallest_card
+from workbench.advice.torch_memory.trial import evaluate, replay_on_card, with_smallest_card
 from workbench.engines.torch_allocator.offline_plan import planned_bytes
 from workbench.engines.torch_allocator.replay import asking_of, replay_of
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
@@ -93,9 +93,9 @@ def test_the_smallest_card_serves_all_and_one_that_is_a_step_smaller_does_not(se
     made = exercised(Recorder(Rules(), STREAMS, seed), 60, seed)
     recording = replay_of_made(made).recording
     replay, settings = asking_of(recording), AllocatorSettings.parse(conf)
-    trial = with_smallest_card(tried([replay], settings), [replay])
-    assert not played_on(replay, settings, trial.smallest_card_bytes).refused
-    below = played_on(replay, settings, trial.smallest_card_bytes - (2 << 20))
+    trial = with_smallest_card(evaluate([replay], settings), [replay])
+    assert not replay_on_card(replay, settings, trial.smallest_card_bytes).refused
+    below = replay_on_card(replay, settings, trial.smallest_card_bytes - (2 << 20))
     assert below.refused or trial.smallest_card_bytes <= replay.live.max() + (2 << 20)
     if trial.runs_out:
         assert replay.requests.size[below.first_refused] == trial.runs_out.asked_bytes
@@ -182,7 +182,7 @@ def test_without_a_history_the_segments_are_read(tmp_path):
     for kind in (snapshot["segments"], {"segments": snapshot["segments"]}, {**snapshot, "device_traces": []}):
         place = tmp_path / "still.pickle"
         place.write_bytes(pickle.dumps(kind))
-        still = advice_or_still(place)
+        still = advice_or_segments(place)
         assert still.reserved_bytes == made.reserved()
         assert still.whole_free_bytes + still.pinned_free_bytes == still.reserved_bytes - still.live_bytes
         assert "the segments of a moment and no history" in still.sentences()[0]

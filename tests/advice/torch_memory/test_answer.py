@@ -13,11 +13,12 @@ from tests.oracles.torch_allocator import MIB, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
 from tests.slow import thinned
 from workbench.advice.torch_memory import advice as advice_module
-from workbench.advice.torch_memory.advice import advice_or_still
-from workbench.advice.torch_memory.diagnosis import best_first
-from workbench.advice.torch_memory.holdings import Still
+from workbench.advice.torch_memory.advice import advice_or_segments
+from workbench.advice.torch_memory.diagnosis import rank_trials
+from workbench.advice.torch_memory.holdings import SegmentSnapshot
+from workbench.advice.torch_memory.search_space import EXPANDABLE
 from workbench.advice.torch_memory.snapshot import card_histories
-from workbench.advice.torch_memory.trial import EXPANDABLE, CardTrial, Trial, played_on, tried, with_smallest_card
+from workbench.advice.torch_memory.trial import CardTrial, Trial, evaluate, replay_on_card, with_smallest_card
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
@@ -154,7 +155,7 @@ def test_cards_are_said_apart_and_the_one_that_failed_first(tmp_path):
     said = {row["device"]: row["reserved_peak_bytes"] for row in advice.recorded.cards}
     assert said == {device: row["reserved_peak_bytes"] for device, row in rows.items()}
     assert [trial.cards[0].reserved_peak_bytes for trial in advice.trials] == [
-        tried([advice.cards[0].requests], trial.settings).reserved_peak_bytes for trial in advice.trials
+        evaluate([advice.cards[0].requests], trial.settings).reserved_peak_bytes for trial in advice.trials
     ]
 
 
@@ -199,14 +200,14 @@ def trial(conf, needed):
 )
 def test_another_setting_must_save_a_hundredth_of_the_card(needs, best):
     trials = [trial(conf, needed) for conf, needed in needs.items()]
-    assert best_first(trials, trials[0], [None])[0].conf == best
+    assert rank_trials(trials, trials[0], [None])[0].conf == best
 
 
 def test_one_event_is_read_as_a_moment(tmp_path):
     """`workbench advise` refused it and sent the user to `workbench advise`."""
     made = exercised(Recorder(Rules(), seed=1), 60, 1)
-    still = advice_or_still(written(tmp_path, made.snapshot(kept=1)))
-    assert isinstance(still, Still) and still.reserved_bytes == made.reserved()
+    still = advice_or_segments(written(tmp_path, made.snapshot(kept=1)))
+    assert isinstance(still, SegmentSnapshot) and still.reserved_bytes == made.reserved()
 
 
 def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_is_on(tmp_path):
@@ -221,7 +222,7 @@ def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_
 
     snapshot = cards(holed(Rules()), full_of_live())
     snapshot["device_traces"] = [[], []]
-    still = advice_or_still(str(written(tmp_path, snapshot)))
+    still = advice_or_segments(str(written(tmp_path, snapshot)))
     assert still.cards == ((0, 80 * MIB, 40 * MIB), (1, 120 * MIB, 120 * MIB))
     assert still.sentences()[1].startswith(
         "200 MiB reserved in 10 segments of 2 cards together (GPU 0 80 MiB, of them 40 MiB live; GPU 1 120 MiB, of "
@@ -231,7 +232,9 @@ def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_
     grown = holed(Rules(expandable=True)).snapshot()
     grown["device_traces"] = [[]]
     assert (
-        advice_or_still(str(written(tmp_path, grown))).sentences()[-1].startswith("Its segments are expandable already")
+        advice_or_segments(str(written(tmp_path, grown)))
+        .sentences()[-1]
+        .startswith("Its segments are expandable already")
     )
 
 
@@ -267,7 +270,8 @@ def test_several_files_get_one_setting_for_all_and_the_worst_first(tmp_path):
     assert advice.lines()[0].startswith("GPU 0 of rank1.pickle (the other 1 did not fail) ran out of memory")
     assert [card.file for card in advice.cards] == [str(place) for place in reversed(places)]
     alone = [
-        with_smallest_card(tried([card.requests], advice.best_trial.settings), [card.requests]) for card in advice.cards
+        with_smallest_card(evaluate([card.requests], advice.best_trial.settings), [card.requests])
+        for card in advice.cards
     ]
     assert [it.smallest_card_bytes for it in alone] == [it.smallest_card_bytes for it in advice.best_trial.cards]
     assert advice.best_trial.smallest_card_bytes == max(it.smallest_card_bytes for it in alone)
@@ -306,9 +310,9 @@ def test_what_a_line_asks_for_can_be_thought_away(tmp_path):
 def test_a_public_recording_fits_the_card_that_is_named_and_no_smaller_one(place):
     for card in card_histories(place):
         for settings in (card.own, EXPANDABLE):
-            (named,) = with_smallest_card(tried([card.requests], settings), [card.requests]).cards
-            assert not played_on(card.requests, settings, named.smallest_card_bytes).refused
-            assert played_on(card.requests, settings, named.smallest_card_bytes - 2 * MIB).refused
+            (named,) = with_smallest_card(evaluate([card.requests], settings), [card.requests]).cards
+            assert not replay_on_card(card.requests, settings, named.smallest_card_bytes).refused
+            assert replay_on_card(card.requests, settings, named.smallest_card_bytes - 2 * MIB).refused
 
 
 @pytest.mark.needs("public traces")

@@ -18,7 +18,7 @@ from tests.slow import thinned
 from workbench.advice.torch_memory.holdings import pins, segments_at
 from workbench.advice.torch_memory.lives import moment_of
 from workbench.advice.torch_memory.snapshot import card_histories
-from workbench.advice.torch_memory.trial import tried
+from workbench.advice.torch_memory.trial import evaluate
 from workbench.engines.torch_allocator.replay import asking_of
 from workbench.workloads.allocator_log import ALLOC, OOM, SEGMENT_ALLOC
 
@@ -119,7 +119,7 @@ def test_the_shipped_snapshot_ends_as_it_shows_and_is_reserved_as_it_was_replaye
     anew = card.reserved(card.own)  # asks for what the recorded allocator refused too
     before = np.flatnonzero(card.log.events.action[:failed] == ALLOC) + 1
     assert np.array_equal(anew[before], card.recorded.reserved[before])
-    assert anew.max() == tried([asking_of(card.replay.recording)], card.own).reserved_peak_bytes
+    assert anew.max() == evaluate([asking_of(card.replay.recording)], card.own).reserved_peak_bytes
 
 
 def test_a_segment_whose_own_event_is_cut_off_is_there_from_the_beginning(tmp_path):

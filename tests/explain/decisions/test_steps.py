@@ -56,7 +56,7 @@ def test_until_stops_at_the_first_that_is_wanted():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_no_decision_is_listed_twice_where_a_run_is_played_again_for_room(name):
-    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").CONFIG)
     setup = PairedRuns(page.config()).points[0].setup
     with Steps(setup, 0) as run:
         decisions = run.take(200)
@@ -109,7 +109,7 @@ SLOW_TO_COMPILE = ("pool cache_fit", "translation eviction", "node frames", "dis
 def test_a_new_policy_of_one_s_own_is_stepped_through_with_the_functions_that_its_file_imports(asked, tmp_path):
     engine, question = asked.split()
     file, _ = write_policy(question, "steps_mine", tmp_path)
-    page = Sidebar(mechanism(engine), importlib.import_module(f"workbench.dashboards._{engine}").OPENING)
+    page = Sidebar(mechanism(engine), importlib.import_module(f"workbench.dashboards._{engine}").CONFIG)
     said = {key: value for key, value in page.config().items() if key != "baseline"}
     policy = {**said["policy"], question: f"{file}:{class_name('steps_mine')}"}
     try:

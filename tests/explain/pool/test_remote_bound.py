@@ -15,7 +15,14 @@ from tests.oracles import pool_bound as slow
 from tests.slow import examples
 from workbench.errors import InputError
 from workbench.explain.pool_demand import Demand, cuts_of, demand_of, granted_in_order, loads, most_granted
-from workbench.explain.remote_bound import by_flow, fixed_bound, is_nested, least_reading, moving_bound, over_bound
+from workbench.explain.remote_bound import (
+    fixed_bound,
+    is_nested,
+    least_reading,
+    min_cost_flow_time,
+    moving_bound,
+    over_bound,
+)
 from workbench.machine.paths import best_paths
 from workbench.metrics.pool import measure
 from workbench.policies.pool import LocalOnly, ManagedMemory, MaxBandwidth, MigrateBack, MostFree, RoundRobin
@@ -62,7 +69,7 @@ def test_the_moving_bound_is_what_laying_byte_after_byte_takes(said):
     result, moments = demand(*said), loads(demand(*said))
     assert moving_bound(result) == pytest.approx(slow.moving(*said), rel=1e-9)
     if is_nested(result.gbps):
-        flows = [by_flow(result, load) for load in moments]
+        flows = [min_cost_flow_time(result, load) for load in moments]
         assert least_reading(result, moments) == pytest.approx(np.array(flows), rel=1e-6, abs=1e-9)
 
 

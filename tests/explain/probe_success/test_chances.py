@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import probe_chance as twin
 from tests.slow import examples
-from workbench.explain.chance import Chance, no_run
+from workbench.explain.chance import Chance, chance_of_no_run
 
 thirds = st.sampled_from([Fraction(1, 2), Fraction(2, 5), Fraction(1, 100), Fraction(99, 100)])
 
@@ -30,19 +30,19 @@ def same(chance: Chance, failure: Fraction) -> None:
 @pytest.mark.parametrize("cells", range(1, 9))
 def test_equals_all_states(cells, free):
     for run in range(cells + 2):
-        same(no_run(cells, run, log(free)), twin.refused(cells, free, twin.longest, run))
+        same(chance_of_no_run(cells, run, log(free)), twin.refused(cells, free, twin.longest, run))
 
 
 @examples(13, 200)
 @given(st.integers(1, 140), st.integers(1, 140), thirds)
 def test_equals_whole_numbers_of_any_size(cells, run, free):
-    same(no_run(cells, run, log(free)), twin.no_run(cells, run, free))
+    same(chance_of_no_run(cells, run, log(free)), twin.no_run(cells, run, free))
 
 
 def test_a_long_row_keeps_its_digits():
-    assert no_run(4096, 1, math.log(0.5)).log_failure == pytest.approx(-4096 * math.log(2), rel=1e-11)
-    assert no_run(4096, 4096, math.log(0.5)).log_success == pytest.approx(-4096 * math.log(2), rel=1e-11)
-    assert no_run(1024, 9, math.log(0.5)).failure == pytest.approx(
+    assert chance_of_no_run(4096, 1, math.log(0.5)).log_failure == pytest.approx(-4096 * math.log(2), rel=1e-11)
+    assert chance_of_no_run(4096, 4096, math.log(0.5)).log_success == pytest.approx(-4096 * math.log(2), rel=1e-11)
+    assert chance_of_no_run(1024, 9, math.log(0.5)).failure == pytest.approx(
         float(twin.no_run(1024, 9, Fraction(1, 2))), rel=1e-9
     )
 
@@ -57,12 +57,12 @@ def test_chain_equals_whole_numbers(unit, units, modules):
 
 
 def test_what_no_float_holds():
-    tiny = no_run(4096, 1, math.log(0.5))  # 2^-4096
+    tiny = chance_of_no_run(4096, 1, math.log(0.5))  # 2^-4096
     assert (tiny.failure, tiny.success) == (0.0, 1.0)
     four = tiny.every(4)
     assert four.log_failure == pytest.approx(-4094 * math.log(2), rel=1e-11)
     assert four.any(16).log10_failure == pytest.approx(-16 * 4094 * math.log10(2), rel=1e-11)
-    rare = no_run(4096, 4096, math.log(0.5))
+    rare = chance_of_no_run(4096, 4096, math.log(0.5))
     assert rare.any(16).log_success == pytest.approx(-4092 * math.log(2), rel=1e-11)
     assert rare.opposite().opposite() == rare
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tests.oracles import probe_chance as twin
-from workbench.explain.chance import no_run
+from workbench.explain.chance import chance_of_no_run
 from workbench.explain.probe_success import Setting, failure, table
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
 
@@ -27,7 +27,7 @@ def _digits(text: str) -> int:
 
 
 def test_the_documents_chain():
-    assert no_run(1, 1, 4 * math.log(0.5)).failure == pytest.approx(15 / 16, rel=1e-15)
+    assert chance_of_no_run(1, 1, 4 * math.log(0.5)).failure == pytest.approx(15 / 16, rel=1e-15)
     result = failure(GROUPED, 4)
     assert result.unit.failure == pytest.approx((15 / 16) ** 32, rel=1e-13)
     assert printed(result.unit.failure, "0.126789")

@@ -9,7 +9,8 @@ import workbench as wb
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.runs.worker import Task, work
+from workbench.runs.execution import execute_runs
+from workbench.runs.run import Task
 from workbench.workloads.importers import enter_only, importers
 
 MODULE = """
@@ -96,7 +97,7 @@ def test_a_warm_worker_reads_with_the_importer_that_the_driver_has(stopwatch, sw
 def test_a_run_of_another_importer_than_planned_is_refused_by_name(stopwatch, sweep):
     (point,) = make_plan(read_sweep(sweep)).points
     stopwatch.FACTOR = 3
-    (row,) = work(point.setup, [Task("run", point.id, 0)])
+    (row,) = execute_runs(point.setup, [Task("run", point.id, 0)])
     assert row.error.startswith("importer stopwatch: its code, or something it refers to, is not what it was when")
 
 

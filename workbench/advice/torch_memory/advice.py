@@ -10,8 +10,9 @@ import numpy as np
 
 from workbench.advice.torch_memory.advice_json import plain_advice
 from workbench.advice.torch_memory.diagnosis import Diagnosis
-from workbench.advice.torch_memory.holdings import Still, still_of
+from workbench.advice.torch_memory.holdings import SegmentSnapshot, segment_snapshot_of
 from workbench.advice.torch_memory.page import notebook_of, page_of
+from workbench.advice.torch_memory.search_space import EXPANDABLE, grid, sample_with_tpe
 from workbench.advice.torch_memory.sentences import five_lines, sentences_of
 from workbench.advice.torch_memory.snapshot import (
     CardHistory,
@@ -21,17 +22,14 @@ from workbench.advice.torch_memory.snapshot import (
 )
 from workbench.advice.torch_memory.trial import (
     COSTS,
-    EXPANDABLE,
     Trial,
-    grid,
+    evaluate,
     on_card,
-    proposed,
-    tried,
     with_smallest_card,
 )
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.offline_plan import MOST_BLOCKS, planned_bytes
-from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Asking
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, ReplayInput
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
@@ -147,7 +145,7 @@ def advise_logs(
     for card in cards:
         _check_exactness(card)
     requests = [card.requests for card in cards]
-    trials = _with_cards(_tried(requests, cards[0].own, costs), requests, cards[0].own, card_bytes)
+    trials = _with_cards(_evaluate_all(requests, cards[0].own, costs), requests, cards[0].own, card_bytes)
     return Advice(where, cards, trials, _planned(requests, trials), card_bytes, costs)
 
 
@@ -162,17 +160,17 @@ def _check_exactness(card: CardHistory) -> None:
         )
 
 
-def _tried(requests: Sequence[Asking], own: AllocatorSettings, costs: CallCosts) -> list[Trial]:
+def _evaluate_all(requests: Sequence[ReplayInput], own: AllocatorSettings, costs: CallCosts) -> list[Trial]:
     """Return a trial of each setting of the grid, and of what Optuna proposes."""
-    known = {settings: tried(requests, settings, costs) for settings in grid(own)}
+    known = {settings: evaluate(requests, settings, costs) for settings in grid(own)}
     scores = {settings: _score(trial) for settings, trial in known.items()}
 
     def score(settings: AllocatorSettings) -> tuple[int, int]:
-        known[settings] = tried(requests, settings, costs)
+        known[settings] = evaluate(requests, settings, costs)
         return _score(known[settings])
 
     count = sum(len(one.requests.kind) for one in requests)
-    proposed(score, scores, min(max(ROWS_IN_ALL // max(count, 1), FEWEST), TRIALS))
+    sample_with_tpe(score, scores, min(max(ROWS_IN_ALL // max(count, 1), FEWEST), TRIALS))
     return list(known.values())
 
 
@@ -181,17 +179,17 @@ def _score(trial: Trial) -> tuple[int, int]:
 
 
 def _with_cards(
-    trials: list[Trial], requests: Sequence[Asking], own: AllocatorSettings, card_bytes: int | None
+    trials: list[Trial], requests: Sequence[ReplayInput], own: AllocatorSettings, card_bytes: int | None
 ) -> list[Trial]:
     if card_bytes is not None:
         trials = [on_card(trial, requests, card_bytes) for trial in trials]
     few = sum(len(one.requests.kind) for one in requests) <= MOST_ROWS
-    first = min(trials, key=lambda trial: (trial.fits is False, *_score(trial), trial.is_simpler_by)).settings
+    first = min(trials, key=lambda trial: (trial.fits is False, *_score(trial), trial.simplicity_key)).settings
     looked = (few or trial.settings in (own, EXPANDABLE, first) for trial in trials)
     return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
 
 
-def _planned(requests: Sequence[Asking], trials: Sequence[Trial]) -> int:
+def _planned(requests: Sequence[ReplayInput], trials: Sequence[Trial]) -> int:
     """Return what a plan of addresses needs; of very many blocks the least that any setting reserved, which is one
     too."""
     least = min(trial.reserved_peak_bytes for trial in trials)
@@ -200,7 +198,7 @@ def _planned(requests: Sequence[Asking], trials: Sequence[Trial]) -> int:
     return min(sum(_plan_of(one) for one in requests), least)
 
 
-def _plan_of(replay: Asking) -> int:
+def _plan_of(replay: ReplayInput) -> int:
     requests = replay.requests
     born = np.flatnonzero(requests.kind == rows.ALLOC)
     gone = np.full(int(requests.handle.max(initial=0)) + 1, len(requests.kind))
@@ -210,13 +208,13 @@ def _plan_of(replay: Asking) -> int:
     return planned_bytes(born, gone[requests.handle[born]], size)
 
 
-def advice_or_still(
+def advice_or_segments(
     path: str | Path | Sequence[str | Path],
     card_bytes: int | None = None,
     say: Say | None = None,
     costs: CallCosts = COSTS,
     read: Read = read_snapshot,
-) -> Advice | Still:
+) -> Advice | SegmentSnapshot:
     """Return advice, or, of a snapshot with no history to replay, what its segments tell; as `advise` otherwise.
 
     `read` reads the one file; who has read it already hands over what came of that.
@@ -225,7 +223,7 @@ def advice_or_still(
         logs = _history(str(path), read)
         events = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
         if events <= 1 and any(len(log.segments.size) for log in logs):
-            return still_of(logs, str(path))
+            return segment_snapshot_of(logs, str(path))
         check_events(logs, str(path))
         return advise_logs([(str(path), log) for log in logs], card_bytes, say, costs)
     return advise(path, card_bytes, say, costs)

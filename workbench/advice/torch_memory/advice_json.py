@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.advice.torch_memory.diagnosis import fragmentation, must_go
+from workbench.advice.torch_memory.diagnosis import fragmentation, shortfall_bytes
 from workbench.advice.torch_memory.sentences import five_lines, sentences_of
 from workbench.advice.torch_memory.trial import assignment
 from workbench.engines.torch_allocator.settings import VARIABLES
@@ -36,7 +36,7 @@ def plain_advice(advice: Diagnosis) -> dict[str, Any]:
         "smallest_card_bytes": advice.smallest_card_bytes,
         "card_bytes": advice.card_bytes,
         "fragmentation": fragmentation(advice),
-        "must_go_bytes": must_go(advice),
+        "must_go_bytes": shortfall_bytes(advice),
         "exactness": advice.exactness._asdict(),
         "recorded": advice.recorded._asdict(),
         "whole_history": advice.is_whole,

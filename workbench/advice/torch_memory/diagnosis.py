@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.advice.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins
+from workbench.advice.torch_memory.search_space import EXPANDABLE
 from workbench.advice.torch_memory.snapshot import (
     CardHistory,
     Failure,
@@ -18,14 +19,12 @@ from workbench.advice.torch_memory.snapshot import (
 )
 from workbench.advice.torch_memory.trial import (
     COSTS,
-    EXPANDABLE,
     Trial,
-    given_back_at_once,
-    tried,
+    evaluate,
     with_smallest_card,
 )
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness, ReplayInput
 from workbench.engines.torch_allocator.settings import variable_of
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
@@ -57,6 +56,39 @@ class WhatIf(NamedTuple):
     """The recorded and the best settings without them."""
 
 
+def with_immediate_frees(requests: ReplayInput, handles: np.ndarray) -> ReplayInput:
+    """Return the requests as if the program freed some of its blocks as soon as it has them.
+
+    Parameters
+    ----------
+    handles : int64[blocks]
+        The blocks, by the numbers that the requests know them by.
+    """
+    requested = requests.requests
+    chosen = np.isin(requested.handle, handles) & (requested.kind != rows.EMPTY_CACHE)
+    gets, kept = chosen & (requested.kind == rows.ALLOC), ~chosen | (requested.kind == rows.ALLOC)
+    behind = np.flatnonzero(gets[kept]) + 1
+    is_refused = np.zeros(len(kept), bool)
+    is_refused[requests.refused] = True
+
+    def changed(column: np.ndarray, value: Any) -> np.ndarray:
+        return np.insert(column[kept], behind, value)
+
+    columns = rows.Requests(
+        kind=changed(requested.kind, rows.FREE),
+        handle=changed(requested.handle, requested.handle[gets]),
+        size=changed(requested.size, 0),
+        owner=changed(requested.owner, requested.owner[gets]),
+        address=changed(requested.address, -1),
+    )
+    return requests._replace(
+        requests=columns,
+        event=changed(requests.event, requests.event[gets]),
+        before=requests.before + int(gets[: requests.before].sum()),
+        refused=np.flatnonzero(changed(is_refused, False)),
+    )
+
+
 class Diagnosis:
     """The trials of settings on memory snapshots, and who held what when it was decided.
 
@@ -77,7 +109,7 @@ class Diagnosis:
         self.card_bytes = card_bytes
         self.costs = costs
         self.own_trial = next(trial for trial in trials if trial.settings == self.cards[0].own)
-        self.trials: list[Trial] = best_first(trials, self.own_trial, [card.failure for card in self.cards])
+        self.trials: list[Trial] = rank_trials(trials, self.own_trial, [card.failure for card in self.cards])
         self.exactness: Exactness = sum((card.replay.exactness for card in self.cards), NOTHING_TO_COMPARE)
         self.recorded: Recorded = recorded_of([card.replay.recording for card in self.cards])
         self.active_peak_bytes = sum(int(card.requests.live.max(initial=0)) for card in self.cards)
@@ -181,12 +213,14 @@ class Diagnosis:
         if not any(map(len, chosen)):
             names = ", ".join(holder.name for holder in self.holders()[:3])
             raise InputError(f"{self.path}: no block was asked for at {line}; most is held by {names}.")
-        requests = [given_back_at_once(card.requests, it) for card, it in zip(self.cards, chosen, strict=True)]
+        requests = [with_immediate_frees(card.requests, it) for card, it in zip(self.cards, chosen, strict=True)]
         own, best = (
-            with_smallest_card(tried(requests, it.settings, self.costs), requests)
+            with_smallest_card(evaluate(requests, it.settings, self.costs), requests)
             for it in (self.own_trial, self.best_trial)
         )
-        held = sum(block.size for segment in self.segments for block in segment.blocks if is_at(block.site, line))
+        held = sum(
+            block.size for segment in self.segments for block in segment.blocks if is_source_line(block.site, line)
+        )
         return WhatIf(line, sum(map(len, chosen)), held, own, best)
 
 
@@ -196,7 +230,7 @@ def fragmentation(advice: Diagnosis) -> float:
     return sum(segment.pinned for segment in advice.segments) / reserved if reserved else 0.0
 
 
-def must_go(advice: Diagnosis) -> int | None:
+def shortfall_bytes(advice: Diagnosis) -> int | None:
     """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much room it
     had is not told."""
     failure = advice.cards[0].failure
@@ -206,7 +240,7 @@ def must_go(advice: Diagnosis) -> int | None:
     return max((advice.best_trial.cards[0].smallest_card_bytes or advice.best_trial.needed_bytes) - available, 0)
 
 
-def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:
+def rank_trials(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:
     """Return the setting to take, then the others: those that carry most of what failed first, on the smallest cards.
 
     Parameters
@@ -219,7 +253,7 @@ def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure |
 
     def order(trial: Trial) -> tuple[Any, ...]:
         short = _short(trial, failures)
-        return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.is_simpler_by
+        return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.simplicity_key
 
     ordered = sorted(trials, key=order)
     looked = [trial for trial in ordered if trial.smallest_card_bytes is not None] or ordered
@@ -229,7 +263,7 @@ def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure |
     usual = [trial for trial in most if trial.settings == own.settings or trial.settings == EXPANDABLE]
     near = [trial for trial in usual if trial.needed_bytes - least < LEAST_GAIN * trial.needed_bytes]
     near.sort(key=lambda trial: trial.settings != own.settings)
-    best = near[0] if near else min(alike, key=lambda trial: trial.is_simpler_by)
+    best = near[0] if near else min(alike, key=lambda trial: trial.simplicity_key)
     return [best, *(trial for trial in ordered if trial is not best)]
 
 
@@ -241,11 +275,11 @@ def _short(trial: Trial, failures: Sequence[Failure | None]) -> int:
     return count + (trial.fits is False)
 
 
-def is_at(site: str, line: str) -> bool:
+def is_source_line(site: str, line: str) -> bool:
     """Return whether a place in a program is a line of it, whatever folders are named before the file.
 
-    >>> is_at("net/model.py:39 forward", "model.py:39"), is_at("net/model.py:390 forward", "model.py:39")
-    (True, False)
+    >>> [is_source_line(site, "model.py:39") for site in ("net/model.py:39 forward", "net/model.py:390 forward")]
+    [True, False]
     """
     where = site.split(" ", 1)[0]
     line = line.replace("\\", "/")
@@ -254,7 +288,7 @@ def is_at(site: str, line: str) -> bool:
 
 def _handles_of(card: CardHistory, line: str) -> np.ndarray:
     """Return the blocks of a card, as its requests know them, that a line of the program asked for: int64[blocks]."""
-    is_there = np.array([is_at(site, line) for site in card.log.sites] + [False], bool)
+    is_there = np.array([is_source_line(site, line) for site in card.log.sites] + [False], bool)
     requests, blocks, start = card.requests.requests, card.lives.blocks, card.replay.recording.start
     before = blocks.born == 0
     chosen = {int(at) for at in blocks.address[before][is_there[blocks.site[before]]]}

@@ -1,6 +1,6 @@
 """Who holds memory at a moment, and which blocks pin memory that would otherwise go back.
 
-Of a snapshot without a history, `Still` says what the segments of its moment tell, in words and figures.
+Of a snapshot without a history, `SegmentSnapshot` says what the segments of its moment tell, in words and figures.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def pins(segments: Iterable[SegmentMap]) -> list[Pin]:
     return sorted((pin for pin in blocking if pin.pinned_bytes), key=lambda it: (-it.pinned_bytes, it.site))
 
 
-class Still(NamedTuple):
+class SegmentSnapshot(NamedTuple):
     """Memory at one moment."""
 
     path: str
@@ -275,13 +275,13 @@ class Still(NamedTuple):
         return f" of {len(self.cards)} cards together ({'; '.join(shares)})"
 
 
-def still_of(logs: Sequence[AllocatorLog], path: str) -> Still:
+def segment_snapshot_of(logs: Sequence[AllocatorLog], path: str) -> SegmentSnapshot:
     """Return what the segments of a snapshot tell, all cards together."""
     maps = {log.device: segments_at_end(log) for log in logs if len(log.segments.size)}
     segments = tuple(segment for one in maps.values() for segment in one)
     reserved, live = _reserved_and_live(segments)
     pinned = sum(segment.pinned for segment in segments)
-    return Still(
+    return SegmentSnapshot(
         path=path,
         segments=segments,
         reserved_bytes=reserved,
@@ -298,7 +298,7 @@ def _reserved_and_live(segments: Sequence[SegmentMap]) -> tuple[int, int]:
     return reserved, reserved - sum(segment.free for segment in segments)
 
 
-def _what_helps(still: Still) -> str:
+def _what_helps(still: SegmentSnapshot) -> str:
     """Return which setting would have helped, as far as a moment can say it."""
     if still.reserved_bytes and still.pinned_free_bytes > 0.05 * still.reserved_bytes:
         if all(segment.page for segment in still.segments):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from workbench.advice.torch_memory.diagnosis import fragmentation, must_go
+from workbench.advice.torch_memory.diagnosis import fragmentation, shortfall_bytes
 from workbench.advice.torch_memory.trial import assignment
 from workbench.engines.torch_allocator.settings import VARIABLES
 from workbench.units import bytes_said
@@ -107,7 +107,7 @@ def _held(advice: Diagnosis) -> str:
 
 def _verdict(advice: Diagnosis) -> str:
     share, best, own = fragmentation(advice), advice.best_trial, advice.own_trial
-    card, gap = advice.cards[0], must_go(advice)
+    card, gap = advice.cards[0], shortfall_bytes(advice)
     holders = [holder.name for holder in advice.holders() if not holder.name.startswith("(")][:2]
     first = f"; look first at {' and '.join(holders)}" if holders else ""
     if card.failure is None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.advice.torch_memory.holdings import SegmentMap, segments_at
 from workbench.advice.torch_memory.lives import Lives, Moment, lives_of, moment_of
-from workbench.advice.torch_memory.trial import played_on
+from workbench.advice.torch_memory.trial import replay_on_card
 from workbench.engines.torch_allocator.recording import (
     RecordedBytes,
     Recording,
@@ -26,10 +26,10 @@ from workbench.engines.torch_allocator.recording import (
 )
 from workbench.engines.torch_allocator.replay import (
     NOTHING_TO_COMPARE,
-    Asking,
     Exactness,
-    Played,
     Replay,
+    ReplayInput,
+    ReplayResult,
     asking_of,
     play,
     replay_of,
@@ -150,10 +150,10 @@ def recorded_of(recordings: Sequence[Recording]) -> Recorded:
 
 def _together(logs: Sequence[AllocatorLog], curves: Sequence[np.ndarray]) -> int:
     """Return the most that curves of several cards, each with its value before the first event, come to at a time."""
-    return sum(int(one[0]) for one in curves) + together(logs, [np.diff(one) for one in curves])
+    return sum(int(one[0]) for one in curves) + summed_peak(logs, [np.diff(one) for one in curves])
 
 
-def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int:
+def summed_peak(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int:
     """Return the most that changes on several cards add up to, in the order of time."""
     if len(logs) == 1:
         return max(int(np.cumsum(changes[0]).max(initial=0)), 0)
@@ -183,14 +183,14 @@ def cache_row(name: str, replay: SnapshotReplay, expandable: bool) -> CacheRow:
     start = sum(one.reserved_at_start for one, _ in played)
     return CacheRow(
         policy=name,
-        reserved_peak_bytes=start + together(logs, [by_event(*it) for it in zip(logs, played, strict=True)]),
+        reserved_peak_bytes=start + summed_peak(logs, [by_event(*it) for it in zip(logs, played, strict=True)]),
         active_peak_bytes=replay.recorded.active_peak_bytes,
         driver_calls=sum(len(one.calls) for one, _ in played),
         refused=sum(one.refused for one, _ in played),
     )
 
 
-def _played(one: Replay, expandable: bool) -> tuple[Played, np.ndarray]:
+def _played(one: Replay, expandable: bool) -> tuple[ReplayResult, np.ndarray]:
     """Return what the allocator did, and the event of each row that it served."""
     recording = one.recording
     if expandable == recording.settings.expandable_segments:
@@ -200,7 +200,7 @@ def _played(one: Replay, expandable: bool) -> tuple[Played, np.ndarray]:
     return play(requests, settings.rules(recording.private), recording.start), event
 
 
-def by_event(log: AllocatorLog, played: tuple[Played, np.ndarray]) -> np.ndarray:
+def by_event(log: AllocatorLog, played: tuple[ReplayResult, np.ndarray]) -> np.ndarray:
     """Return what each event adds to the bytes that the driver gave in a replay: int64[events]."""
     result, (did, event) = np.zeros(len(log.events.action), np.int64), played
     np.add.at(result, event[did.calls[:, 0]], did.calls[:, 2])
@@ -290,7 +290,7 @@ class CardHistory:
         if settings is None:
             played = self.replay.played
             return summed(played.reserved_at_start, by_event(self.log, (played, recording.event)))
-        played = played_on(self.requests, settings)
+        played = replay_on_card(self.requests, settings)
         change = np.zeros(self.events + 1, np.int64)
         np.add.at(change, self.requests.event[played.calls[:, 0]] + 1, played.calls[:, 2])
         result: np.ndarray = np.cumsum(change)
@@ -302,7 +302,7 @@ class CardHistory:
         return lives_of(self.replay.recording)
 
     @cached_property
-    def requests(self) -> Asking:
+    def requests(self) -> ReplayInput:
         """Return what the program asks for, whatever the settings."""
         return asking_of(self.replay.recording)
 

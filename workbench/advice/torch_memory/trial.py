@@ -1,20 +1,13 @@
-"""Settings of PyTorch's allocator tried on a recorded program: what each reserves, and the smallest card it needs.
-
-The candidates are a grid of what people set, then what Optuna proposes.
-"""
+"""Settings of PyTorch's allocator tried on a recorded program: what each reserves, and the smallest card it needs."""
 
 from __future__ import annotations
 
-import itertools
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-import numpy as np
-
-from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.replay import Asking, Played, play
-from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
+from workbench.engines.torch_allocator.replay import ReplayInput, ReplayResult, play
+from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import ROUND_LARGE
 from workbench.metrics.torch_allocator import driver_ns
 from workbench.records.torch_allocator import CallCosts
@@ -22,7 +15,7 @@ from workbench.records.torch_allocator import CallCosts
 COSTS = CallCosts()
 
 
-class RunsOut(NamedTuple):
+class OutOfMemory(NamedTuple):
     """The request at which a card is too small."""
 
     event: int
@@ -42,10 +35,10 @@ class CardTrial(NamedTuple):
     """The smallest card on which nothing is refused; None = not looked for."""
 
 
-def runs_out(replay: Asking, played: Played) -> RunsOut:
+def runs_out(replay: ReplayInput, played: ReplayResult) -> OutOfMemory:
     """Return the request at which a card was too small."""
     row = played.first_refused
-    return RunsOut(
+    return OutOfMemory(
         event=int(replay.event[row]),
         asked_bytes=int(replay.requests.size[row]),
         live_bytes=int(replay.live[row - 1]) if row else 0,
@@ -69,13 +62,13 @@ class Trial(NamedTuple):
     card_bytes: int | None = None
     fits: bool | None = None
     """Whether it runs on a card of `card_bytes`; None = no card was named."""
-    runs_out: RunsOut | None = None
+    runs_out: OutOfMemory | None = None
     """Where it runs out on the named card; where no card was named, on one that is 2 MiB smaller than the smallest."""
     cards: tuple[CardTrial, ...] = ()
     """The same card by card, in the order of `Advice.cards`."""
 
     @property
-    def is_simpler_by(self) -> tuple[int, int, str]:
+    def simplicity_key(self) -> tuple[int, int, str]:
         """Return what orders settings that do the same, the simplest first: fewest keys, the largest limit on
         splitting (which leaves most as it is), then by name."""
         limit = self.settings.max_split_size_mb or 1 << 40
@@ -110,9 +103,9 @@ def assignment(variable: str, conf: str) -> str:
     return f"{variable}={shlex.quote(conf)}"
 
 
-def tried(requests: Sequence[Asking], settings: AllocatorSettings, costs: CallCosts = COSTS) -> Trial:
+def evaluate(requests: Sequence[ReplayInput], settings: AllocatorSettings, costs: CallCosts = COSTS) -> Trial:
     """Serve what every card is asked for, on cards that never run out."""
-    played = [played_on(one, settings) for one in requests]
+    played = [replay_on_card(one, settings) for one in requests]
     calls = [one.calls[one.calls[:, 0] >= its.before] for one, its in zip(played, requests, strict=True)]
     return Trial(
         conf=settings.conf,
@@ -125,13 +118,13 @@ def tried(requests: Sequence[Asking], settings: AllocatorSettings, costs: CallCo
     )
 
 
-def played_on(replay: Asking, settings: AllocatorSettings, card_bytes: int | None = None) -> Played:
+def replay_on_card(replay: ReplayInput, settings: AllocatorSettings, card_bytes: int | None = None) -> ReplayResult:
     """Serve what a card is asked for; a card that runs out ends it."""
     rules = settings.rules(replay.private, card_bytes, stops=card_bytes is not None)
     return play(replay.requests, rules, replay.start)
 
 
-def with_smallest_card(trial: Trial, requests: Sequence[Asking]) -> Trial:
+def with_smallest_card(trial: Trial, requests: Sequence[ReplayInput]) -> Trial:
     """Look for the smallest card on which nothing is refused, in steps of 2 MiB.
 
     On a smaller card cached memory goes back before a request fails, so that less can be enough than the peak on a card
@@ -145,13 +138,13 @@ def with_smallest_card(trial: Trial, requests: Sequence[Asking]) -> Trial:
     return trial._replace(smallest_card_bytes=size, runs_out=runs_out, cards=tuple(cards))
 
 
-def _smallest(replay: Asking, settings: AllocatorSettings, peak: int) -> tuple[int, RunsOut | None]:
+def _smallest(replay: ReplayInput, settings: AllocatorSettings, peak: int) -> tuple[int, OutOfMemory | None]:
     """Return the smallest card, and where one that is a step smaller runs out."""
     high = -(-peak // ROUND_LARGE)
     low, refused = int(replay.live.max(initial=0)) // ROUND_LARGE, None
     while low < high:
         middle = (low + high) // 2
-        played = played_on(replay, settings, middle * ROUND_LARGE)
+        played = replay_on_card(replay, settings, middle * ROUND_LARGE)
         if played.refused:
             low, refused = middle + 1, played
         else:
@@ -159,110 +152,8 @@ def _smallest(replay: Asking, settings: AllocatorSettings, peak: int) -> tuple[i
     return high * ROUND_LARGE, None if refused is None else runs_out(replay, refused)
 
 
-def on_card(trial: Trial, requests: Sequence[Asking], card_bytes: int) -> Trial:
+def on_card(trial: Trial, requests: Sequence[ReplayInput], card_bytes: int) -> Trial:
     """Say whether every card's program runs on cards of a size."""
-    played = [played_on(one, trial.settings, card_bytes) for one in requests]
+    played = [replay_on_card(one, trial.settings, card_bytes) for one in requests]
     out = next((runs_out(a, p) for a, p in zip(requests, played, strict=True) if p.refused), None)
     return trial._replace(card_bytes=card_bytes, fits=out is None, runs_out=out)
-
-
-def given_back_at_once(requests: Asking, handles: np.ndarray) -> Asking:
-    """Return the requests as if the program gave some of its blocks back as soon as it has them.
-
-    Parameters
-    ----------
-    handles : int64[blocks]
-        The blocks, by the numbers that the requests know them by.
-    """
-    requested = requests.requests
-    chosen = np.isin(requested.handle, handles) & (requested.kind != rows.EMPTY_CACHE)
-    gets, kept = chosen & (requested.kind == rows.ALLOC), ~chosen | (requested.kind == rows.ALLOC)
-    behind = np.flatnonzero(gets[kept]) + 1
-    is_refused = np.zeros(len(kept), bool)
-    is_refused[requests.refused] = True
-
-    def changed(column: np.ndarray, value: Any) -> np.ndarray:
-        return np.insert(column[kept], behind, value)
-
-    columns = rows.Requests(
-        kind=changed(requested.kind, rows.FREE),
-        handle=changed(requested.handle, requested.handle[gets]),
-        size=changed(requested.size, 0),
-        owner=changed(requested.owner, requested.owner[gets]),
-        address=changed(requested.address, -1),
-    )
-    return requests._replace(
-        requests=columns,
-        event=changed(requests.event, requests.event[gets]),
-        before=requests.before + int(gets[: requests.before].sum()),
-        refused=np.flatnonzero(changed(is_refused, False)),
-    )
-
-
-SPLITS = (0, 32, 64, 128, 256, 512, 1024)
-DRAWN_SPLITS = (0, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
-DIVISIONS = (0, 2, 4, 8, 16)
-DEFAULTS = AllocatorSettings.parse("")
-"""PyTorch's own."""
-EXPANDABLE = DEFAULTS.but(expandable_segments=True)
-"""Expandable segments alone: what is recommended most."""
-Score = Callable[[AllocatorSettings], tuple[int, int]]
-"""What is to be small: the peak of reserved bytes, then driver calls."""
-
-
-def grid(own: AllocatorSettings) -> list[AllocatorSettings]:
-    """Return the recorded settings, PyTorch's defaults, and every combination of a few values of each lever.
-
-    >>> [settings.conf for settings in grid(AllocatorSettings())[:3]]
-    ['', 'expandable_segments:True', 'roundup_power2_divisions:2']
-    """
-    settings = [own, DEFAULTS, EXPANDABLE]
-    settings += [_with(0, divisions, False) for divisions in DIVISIONS[1:]]
-    settings += [_with(0, divisions, True) for divisions in DIVISIONS[1:]]
-    settings += [_with(split, divisions, False) for split, divisions in itertools.product(SPLITS[1:], (0, 4, 8))]
-    return list(dict.fromkeys(settings))
-
-
-def _with(split: int, divisions: int, expandable: bool) -> AllocatorSettings:
-    return DEFAULTS.but(
-        max_split_size_mb=split,
-        roundup_power2_divisions=(divisions,) * INTERVALS,
-        expandable_segments=expandable,
-    )
-
-
-def proposed(score: Score, known: dict[AllocatorSettings, tuple[int, int]], trials: int) -> None:
-    """Let Optuna propose so many settings, the same each time; those that it tries are entered in `known`."""
-    import optuna
-
-    from workbench.tuning.trial_store import quiet
-
-    with quiet():
-        study = optuna.create_study(directions=["minimize", "minimize"], sampler=optuna.samplers.TPESampler(seed=0))
-        for _ in range(trials):
-            trial = study.ask()
-            settings = _drawn(trial)
-            if settings not in known:
-                known[settings] = score(settings)
-            study.tell(trial, known[settings])
-
-
-def _drawn(trial: object) -> AllocatorSettings:
-    """Return the settings as a trial of Optuna proposes them: sizes of several classes rounded apart, any limit of
-    splitting."""
-    suggest = trial.suggest_categorical  # type: ignore[attr-defined]
-    expandable = suggest("expandable_segments", [False, True])
-    split = 0 if expandable else suggest("max_split_size_mb", list(DRAWN_SPLITS))
-    rounding = suggest("max_non_split_rounding_mb", [20, 64, 256]) if split else 20
-    return DEFAULTS.but(
-        max_split_size_mb=split,
-        max_non_split_rounding_mb=rounding,
-        roundup_power2_divisions=tuple(_steps(suggest)),
-        expandable_segments=expandable,
-    )
-
-
-def _steps(suggest: Callable[..., int]) -> Iterator[int]:
-    """Yield three classes of sizes: below 16 MiB, below 256 MiB, above."""
-    for name, length in (("below_16_mib", 4), ("below_256_mib", 4), ("above", INTERVALS - 8)):
-        yield from [suggest(f"divisions_{name}", [0, 2, 4, 8, 16])] * length

@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 from workbench.docs import ROOT
 from workbench.docs.drawings._dispatch import decisions, module_choice, priorities, rotated_split, units, windows
 from workbench.docs.drawings._free_maps import grouped_run, probe, run_lengths
-from workbench.docs.drawings._malloc import as_written, corrected, one_lock, serve
+from workbench.docs.drawings._malloc import (
+    draw_warp_allocation,
+    exclusive_prefix_sum,
+    lock_acquisitions,
+    patent_formula,
+)
 from workbench.docs.drawings._placement import drain, first_fit, nearest_boundary, placement_steps
 from workbench.docs.drawings._pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
 from workbench.docs.drawings._translation import directory, eviction, protected_eviction, served_by
@@ -29,9 +34,9 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "windows": windows,
     "rotated_split": rotated_split,
     "module_choice": module_choice,
-    "prefix_sum": corrected,
-    "prefix_sum_as_written": as_written,
-    "one_lock": one_lock,
+    "prefix_sum": exclusive_prefix_sum,
+    "prefix_sum_as_written": patent_formula,
+    "one_lock": lock_acquisitions,
     "directory": directory,
     "protected_eviction": protected_eviction,
     "served_by": served_by,
@@ -85,7 +90,7 @@ _POLICIES: dict[str, Callable[[Any], str]] = {
     "priority": priorities,
     "target": target,
     "eviction": eviction,
-    "serve": serve,
+    "serve": draw_warp_allocation,
 }
 _QUESTIONS = {
     "placement": "nearest_boundary",

@@ -11,21 +11,23 @@ REQUESTS = (5, 8, 9, 2, 7, 4, 6, 3)
 """Bytes that eight lanes of a warp ask for."""
 
 
-def corrected() -> str:
+def exclusive_prefix_sum() -> str:
     """Return the pieces of a warp by the exclusive prefix sum."""
-    return serve(
+    return draw_warp_allocation(
         policy_of("serve", "warp_aggregated", warp_size=len(REQUESTS), min_alloc=1, prefix="exclusive", align=1)
     )
 
 
-def as_written() -> str:
+def patent_formula() -> str:
     """Return the pieces by the rule as the document's formula has it: they overlap where sizes differ."""
     choices = policies("serve")["warp_aggregated"].levers["prefix"].choices
     written = next(name for name in choices if "written" in name)
-    return serve(policy_of("serve", "warp_aggregated", warp_size=len(REQUESTS), min_alloc=1, prefix=written, align=1))
+    return draw_warp_allocation(
+        policy_of("serve", "warp_aggregated", warp_size=len(REQUESTS), min_alloc=1, prefix=written, align=1)
+    )
 
 
-def serve(policy: Any) -> str:
+def draw_warp_allocation(policy: Any) -> str:
     """Return the heap requests that a warp of eight lanes makes, and the piece of each lane."""
     served = policy.served(REQUESTS)
     rows = [(one, piece) for one in served for piece in _pieces(one)]
@@ -64,7 +66,7 @@ def _overlap(rows: list[tuple[Any, tuple[int, int, int]]]) -> int:
     return sum(count > 1 for count in owners.values())
 
 
-def one_lock() -> str:
+def lock_acquisitions() -> str:
     """Return how often the lock of the heap is taken, by thread and by warp, counted from what policies ask."""
     threads = [16] * 128
     ways = (

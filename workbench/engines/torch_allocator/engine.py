@@ -10,7 +10,14 @@ import numpy as np
 from workbench.engines.kit.engine import Setup
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.recording import live_before, recorded_bytes, recording_of
-from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Asking, Played, asking_of, play, replay_of
+from workbench.engines.torch_allocator.replay import (
+    NOTHING_TO_COMPARE,
+    ReplayInput,
+    ReplayResult,
+    asking_of,
+    play,
+    replay_of,
+)
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.levers import lever
@@ -104,15 +111,15 @@ def _check(requests: TensorRequests, options: AllocatorOptions) -> None:
         raise InputError("options.settings: recorded needs a memory snapshot as workload; use named.")
 
 
-def _asking(requests: TensorRequests) -> Asking:
+def _asking(requests: TensorRequests) -> ReplayInput:
     """Return a program as requests to the allocator: a stream is an owner, none is private."""
     count = len(requests.kind)
     streams = int(requests.stream.max(initial=0)) + 1
     requested = rows.Requests(requests.kind, requests.handle, requests.size, requests.stream, np.full(count, -1))
-    return Asking(requested, np.arange(count), np.zeros(streams, np.int64), 0, np.zeros(0, np.int64))
+    return ReplayInput(requested, np.arange(count), np.zeros(streams, np.int64), 0, np.zeros(0, np.int64))
 
 
-def _served(replay: Asking, options: AllocatorOptions) -> CardRun:
+def _served(replay: ReplayInput, options: AllocatorOptions) -> CardRun:
     rules = options.chosen.rules(replay.private, options.card_bytes or None)
     return _run_of(replay.requests, play(replay.requests, rules, replay.start), replay.before)
 
@@ -135,7 +142,7 @@ def _record(cards: tuple[CardRun, ...], reproduced: Reproduced | None, options: 
     return AllocatorRecord(cards, reproduced, options.costs)
 
 
-def _run_of(requests: rows.Requests, played: Played, before: int, held: np.ndarray = NOTHING_HELD) -> CardRun:
+def _run_of(requests: rows.Requests, played: ReplayResult, before: int, held: np.ndarray = NOTHING_HELD) -> CardRun:
     return CardRun(
         kind=requests.kind,
         handle=requests.handle,
@@ -151,7 +158,7 @@ def _run_of(requests: rows.Requests, played: Played, before: int, held: np.ndarr
     )
 
 
-def _live(requests: rows.Requests, played: Played, held: np.ndarray) -> np.ndarray:
+def _live(requests: rows.Requests, played: ReplayResult, held: np.ndarray) -> np.ndarray:
     """Return the bytes that were asked for and granted, and not given back after each request: int64[requests].
 
     A block is given back by the first of its rows that does so.

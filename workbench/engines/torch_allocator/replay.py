@@ -43,7 +43,7 @@ from workbench.engines.torch_allocator.state import (
 from workbench.workloads.allocator_log import SEGMENT_FREE, SEGMENT_UNMAP, AllocatorLog
 
 
-class Played(NamedTuple):
+class ReplayResult(NamedTuple):
     """What an allocator did with requests."""
 
     placed: np.ndarray
@@ -73,7 +73,7 @@ NO_SUPPLY = Supply(*(np.zeros(0, np.int64) for _ in Supply._fields))
 
 def play(
     requests: Requests, rules: Rules, start: Start, supply: Supply = NO_SUPPLY, start_address: int | None = None
-) -> Played:
+) -> ReplayResult:
     """Serve requests from a layout on.
 
     Parameters
@@ -100,7 +100,7 @@ def play(
     reserved_at_start = int(state.counters[RESERVED])
     state = _simulated(run)
     counters = state.counters
-    return Played(
+    return ReplayResult(
         placed=state.placed,
         reserved=state.reserved,
         calls=state.calls[: counters[CALLS]].copy(),
@@ -170,7 +170,7 @@ class Replay(NamedTuple):
     """A recording replayed as it was recorded."""
 
     recording: Recording
-    played: Played
+    played: ReplayResult
     exactness: Exactness
 
 
@@ -195,7 +195,7 @@ def replay_of(log: AllocatorLog) -> Replay:
     return Replay(recording, played, exactness_of(recording, played))
 
 
-def _raised(recording: Recording, played: Played, assumed: dict[int, int]) -> dict[int, int] | None:
+def _raised(recording: Recording, played: ReplayResult, assumed: dict[int, int]) -> dict[int, int] | None:
     """Return the end of the block behind which the first wrong address lies, so that what was put there does not
     fit."""
     wrong = np.flatnonzero((recording.expected >= 0) & (played.placed != recording.expected))
@@ -212,13 +212,13 @@ def _raised(recording: Recording, played: Played, assumed: dict[int, int]) -> di
     return None
 
 
-def replay_as_recorded(recording: Recording) -> Played:
+def replay_as_recorded(recording: Recording) -> ReplayResult:
     """Replay a history from its own beginning under its own settings."""
     rules = recording.settings.rules(recording.private)
     return play(recording.requests, rules, recording.start, recording.supply)
 
 
-def exactness_of(recording: Recording, played: Played) -> Exactness:
+def exactness_of(recording: Recording, played: ReplayResult) -> Exactness:
     """Compare a replay with what was recorded."""
     requested = recording.expected >= 0
     grown = played.calls[played.calls[:, 2] > 0][:, :3]
@@ -234,7 +234,7 @@ def exactness_of(recording: Recording, played: Played) -> Exactness:
     )
 
 
-class Asking(NamedTuple):
+class ReplayInput(NamedTuple):
     """What one card's program asks for, whatever the allocator's settings."""
 
     requests: Requests
@@ -259,7 +259,7 @@ class Asking(NamedTuple):
         return np.cumsum(change)
 
 
-def asking_of(recording: Recording) -> Asking:
+def asking_of(recording: Recording) -> ReplayInput:
     """Return what a recorded program asks for.
 
     What was live before the first event is asked for first, in the order of addresses: which blocks came and went
@@ -274,7 +274,7 @@ def asking_of(recording: Recording) -> Asking:
     columns = zip(_table(before), (*requests, event), _table(failed), strict=True)
     table = [np.concatenate([first, np.concatenate([own, late])[order]]) for first, own, late in columns]
     refused = np.isin(table[1], [row[1] for row in failed]) & (table[0] == rows.ALLOC)
-    return Asking(Requests(*table[:5]), table[5], recording.private, len(before), np.flatnonzero(refused))
+    return ReplayInput(Requests(*table[:5]), table[5], recording.private, len(before), np.flatnonzero(refused))
 
 
 def _table(table: list[tuple[int, ...]]) -> np.ndarray:

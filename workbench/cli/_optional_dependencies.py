@@ -19,7 +19,7 @@ FETCH_TRACES = (
 )
 
 
-class Thing(NamedTuple):
+class OptionalDependency(NamedTuple):
     """One optional thing: programs, packages or files that some commands need."""
 
     name: str
@@ -75,27 +75,35 @@ def _traces() -> bool:
     return all(available(name) for name, entry in catalogue().items() if entry.change != "cut")
 
 
-THINGS = (
-    Thing(
+OPTIONAL_DEPENDENCIES = (
+    OptionalDependency(
         "TeX",
         "a paper as PDF, letters measured as TeX sets them",
         lambda: has_program("pdflatex"),
         _apt("texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "lmodern", "cm-super"),
     ),
-    Thing("browser", "the tests of dashboards and reports", _browser, _apt("chromium", "fonts-dejavu-core")),
-    Thing(
+    OptionalDependency(
+        "browser", "the tests of dashboards and reports", _browser, _apt("chromium", "fonts-dejavu-core")
+    ),
+    OptionalDependency(
         "PostgreSQL client",
         "a tuning study shared by machines",
         lambda: has_package("psycopg"),
         install_command("postgresql"),
     ),
-    Thing("PostgreSQL server", "to hold such a study on this machine", _postgresql_server, _apt("postgresql")),
-    Thing(
+    OptionalDependency(
+        "PostgreSQL server", "to hold such a study on this machine", _postgresql_server, _apt("postgresql")
+    ),
+    OptionalDependency(
         "cluster", "runs on other machines (--cluster)", lambda: has_package("distributed"), install_command("cluster")
     ),
-    Thing("GPU package", "kernels on a graphics card", lambda: has_package("numba_cuda"), install_command("gpu")),
-    Thing("circuits", "workbench circuit synth | prove", _circuits, install_command("circuits")),
-    Thing("iverilog", "the tests that simulate Verilog", lambda: has_program("iverilog"), _apt("iverilog")),
-    Thing("public traces", "sweeps over recorded traces", _traces, FETCH_TRACES),
+    OptionalDependency(
+        "GPU package", "kernels on a graphics card", lambda: has_package("numba_cuda"), install_command("gpu")
+    ),
+    OptionalDependency("circuits", "workbench circuit synth | prove", _circuits, install_command("circuits")),
+    OptionalDependency(
+        "iverilog", "the tests that simulate Verilog", lambda: has_program("iverilog"), _apt("iverilog")
+    ),
+    OptionalDependency("public traces", "sweeps over recorded traces", _traces, FETCH_TRACES),
 )
 """Everything optional, in the order of the report."""

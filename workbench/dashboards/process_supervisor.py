@@ -1,8 +1,8 @@
 """A program that ends, with all that it started, when this process does, however this process ends.
 
-Between the two stands a keeper: this file, run as a program. It holds one end of a pipe whose other end closes with
+Between the two stands a supervisor: this file, run as a program. It holds one end of a pipe whose other end closes with
 this process, also when that is killed, and it inherits whatever the program leaves behind (a server's kernels are in
-sessions of their own, which no signal to a group would reach). What a killed keeper leaves this process inherits.
+sessions of their own, which no signal to a group would reach). What a killed supervisor leaves this process inherits.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
-END_SECONDS = 5.0
+TERMINATE_TIMEOUT_SECONDS = 5.0
 """How long the program may take to end by itself when it is asked to."""
 
-LOOK_SECONDS = 0.2
+POLL_INTERVAL_SECONDS = 0.2
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
 """Of `prctl`: inherit what descendants leave behind; be sent a signal when the parent dies."""
 
 
-def call_on_leash(command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
+def run_supervised(command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
     """Run a program until it ends, and return its exit status; whatever it started has ended then.
 
     Raises
@@ -38,7 +38,7 @@ def call_on_leash(command: Sequence[str], env: Mapping[str, str] | None = None) 
     _prctl(_SUBREAPER, 1)
     others = set(descendants(os.getpid()))
     end, held = os.pipe()
-    keeper = subprocess.Popen(
+    supervisor = subprocess.Popen(
         [sys.executable, "-I", __file__, str(end), *command],
         env=env,
         pass_fds=[end],
@@ -47,40 +47,40 @@ def call_on_leash(command: Sequence[str], env: Mapping[str, str] | None = None) 
     )
     os.close(end)
     try:
-        return _ended(keeper)
+        return _wait_interruptibly(supervisor)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the server has ended, and all that it had started.") from None
     finally:
         os.close(held)
         with suppress(subprocess.TimeoutExpired):
-            keeper.wait(2 * END_SECONDS)
-        _kill_all(others)  # of a keeper that was itself killed
+            supervisor.wait(2 * TERMINATE_TIMEOUT_SECONDS)
+        _kill_all(others)  # of a supervisor that was itself killed
 
 
-def _ended(process: subprocess.Popen[bytes]) -> int:
+def _wait_interruptibly(process: subprocess.Popen[bytes]) -> int:
     """Wait for a process, and look up meanwhile: a signal that comes just before one call that waits is not heard."""
     while True:
         with suppress(subprocess.TimeoutExpired):
-            return process.wait(LOOK_SECONDS)
+            return process.wait(POLL_INTERVAL_SECONDS)
 
 
-def keep(end: int, command: Sequence[str]) -> int:
+def supervise(end: int, command: Sequence[str]) -> int:
     """Run a program until it ends or a pipe closes; end whatever it left behind, and return its exit status."""
     _prctl(_SUBREAPER, 1)
     signals: list[int] = []
 
-    def ask(number: int, frame: FrameType | None) -> None:
+    def remember_signal(number: int, frame: FrameType | None) -> None:
         signals.append(number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, ask)
+        signal.signal(number, remember_signal)
     program = subprocess.Popen(command, preexec_fn=lambda: _prctl(_DEATH_SIGNAL, signal.SIGKILL))
-    while program.poll() is None and not signals and not select.select([end], [], [], LOOK_SECONDS)[0]:
+    while program.poll() is None and not signals and not select.select([end], [], [], POLL_INTERVAL_SECONDS)[0]:
         pass
     if program.poll() is None:
         program.terminate()
         with suppress(subprocess.TimeoutExpired):
-            program.wait(END_SECONDS)
+            program.wait(TERMINATE_TIMEOUT_SECONDS)
     _kill_all()
     return program.wait()
 
@@ -90,7 +90,7 @@ def _kill_all(others: Collection[int] = ()) -> None:
 
     None must be left twice in a row: one whose parent ends while the processes are listed is missing from the list.
     """
-    deadline, empty = time.monotonic() + END_SECONDS, 0
+    deadline, empty = time.monotonic() + TERMINATE_TIMEOUT_SECONDS, 0
     while empty < 2 and time.monotonic() < deadline:
         left = set(descendants(os.getpid())).difference(others)
         empty = 0 if left else empty + 1
@@ -124,5 +124,5 @@ def _prctl(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    status = keep(int(sys.argv[1]), sys.argv[2:])
+    status = supervise(int(sys.argv[1]), sys.argv[2:])
     sys.exit(status if status >= 0 else 128 - status)

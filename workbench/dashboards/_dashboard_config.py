@@ -1,4 +1,4 @@
-"""What a dashboard opens with: an engine, its first question, and what can be turned."""
+"""What a dashboard begins with: an engine, its first question, and what can be turned."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from workbench.levers import Spec
 from workbench.workloads.workload import Workload
 
 
-class NothingToChoose(Spec):
+class NoViewLevers(Spec):
     """A view without levers."""
 
 
-class Opening(NamedTuple):
+class DashboardConfig(NamedTuple):
     """An engine, and what a dashboard of it asks before anything was turned."""
 
     engine: str
@@ -27,7 +27,7 @@ class Opening(NamedTuple):
     """As a sweep says it: a preset, or the levers of a rule; it differs from a preset in `machine_levers` alone."""
     machine_levers: Sequence[str]
     """The levers of the machine that can be turned."""
-    machine_line: Callable[[Any], str]
+    machine_summary: Callable[[Any], str]
     """What the machine has, in a line below them."""
     regime: str
     length: int | Mapping[str, Any]
@@ -51,7 +51,7 @@ class Opening(NamedTuple):
     """The levers that matter first, as patterns of their paths: they stand on top."""
     machine_rules: Mapping[str, type[Spec]] = {}
     """What else may say the machine, beside the presets: the words of the drop-down, and the levers below it."""
-    dropped: type[Workload] | None = None
+    dropped_file_workload: type[Workload] | None = None
     """The workload that a file dropped into the page becomes, by its lever `trace`; None = none can be dropped."""
     cards: Callable[[], Sequence[Any]] = tuple
     """Makes the levers that the page is about, of which each gets a card on top of it (`CardLever`)."""
@@ -59,19 +59,19 @@ class Opening(NamedTuple):
     """The name of a section of the engine's options alone, before that of the policies that both sides share."""
 
 
-_further: ContextVar[tuple[str, ...]] = ContextVar("further compared slots", default=())
+_extra_slots: ContextVar[tuple[str, ...]] = ContextVar("extra compared slots", default=())
 
 
 @contextmanager
-def further_slots(slots: Sequence[str]) -> Iterator[None]:
+def extra_compared_slots(slots: Sequence[str]) -> Iterator[None]:
     """Let both sides of the pages that are made within this context differ in further slots."""
-    before = _further.set(tuple(slots))
+    before = _extra_slots.set(tuple(slots))
     try:
         yield
     finally:
-        _further.reset(before)
+        _extra_slots.reset(before)
 
 
-def with_further_slots(opening: Opening) -> Opening:
-    """Return an opening with the further slots in which the sides of the page that is made may differ."""
-    return opening._replace(compared=tuple(dict.fromkeys([*opening.compared, *_further.get()])))
+def with_extra_compared_slots(config: DashboardConfig) -> DashboardConfig:
+    """Return a configuration with the further slots in which the two sides may differ."""
+    return config._replace(compared=tuple(dict.fromkeys([*config.compared, *_extra_slots.get()])))

@@ -22,11 +22,11 @@ class ParallelAxis(NamedTuple):
     """One axis: a lever or an objective."""
 
     name: str
-    ends: tuple[str, str]
+    range_labels: tuple[str, str]
     """What stands at 0 and at 1."""
-    words: tuple[str, ...]
+    labels: tuple[str, ...]
     """What each line has there; empty where the lever did not matter to it."""
-    at: tuple[float, ...]
+    positions: tuple[float, ...]
     """Where each line crosses it, from 0 to 1; NaN where the lever did not matter to it."""
 
 
@@ -43,46 +43,46 @@ def parallel_axes(results: StudyResults, levers: Sequence[str] = ()) -> list[Par
     front = results.best_trials
     known = {dimension.path: dimension for dimension in dimensions(results.study.space)}
     wanted = [path for path in levers if path in known] or list(known)
-    axes = [_of_lever(known[path], front) for path in wanted]
-    moving = [axis for axis in axes if len(set(axis.words)) > 1][:MOST_AXES]
+    axes = [_lever_axis(known[path], front) for path in wanted]
+    moving = [axis for axis in axes if len(set(axis.labels)) > 1][:MOST_AXES]
     means = [list(trial.values or ()) for trial in front] if results.holdout is None else results.front.means
     names = [one.measure.name for one in results.study.objectives]
-    return [*moving, *(_of_numbers(name, [row[k] for row in means]) for k, name in enumerate(names))]
+    return [*moving, *(_number_axis(name, [row[k] for row in means]) for k, name in enumerate(names))]
 
 
-def _of_lever(dimension: Dimension, front: Sequence[Trial]) -> ParallelAxis:
+def _lever_axis(dimension: Dimension, front: Sequence[Trial]) -> ParallelAxis:
     chosen = [trial.proposal.chosen.get(dimension.path) for trial in front]
-    words = tuple("" if value is None else str(table_value(value)) for value in chosen)
-    at = tuple(math.nan if value is None else _place(dimension, value) for value in chosen)
-    low, high = (dimension.value(_end_of_axis(dimension, k)) for k in (0, 1))
-    return ParallelAxis(dimension.path, (str(table_value(low)), str(table_value(high))), words, at)
+    labels = tuple("" if value is None else str(table_value(value)) for value in chosen)
+    positions = tuple(math.nan if value is None else _position(dimension, value) for value in chosen)
+    low, high = (dimension.value(_axis_end(dimension, k)) for k in (0, 1))
+    return ParallelAxis(dimension.path, (str(table_value(low)), str(table_value(high))), labels, positions)
 
 
-def _end_of_axis(dimension: Dimension, which: int) -> Any:
+def _axis_end(dimension: Dimension, which: int) -> Any:
     if dimension.kind == "category":
         return dimension.labels[-which]
     end = (dimension.least, dimension.most)[which]
     return end if dimension.kind == "number" else int(end)
 
 
-def _place(dimension: Dimension, value: Any) -> float:
+def _position(dimension: Dimension, value: Any) -> float:
     """Return where a value lies between the ends of its axis."""
     if dimension.kind == "category":
         return dimension.values.index(value) / max(len(dimension.values) - 1, 1)
-    low, high, at = dimension.least, dimension.most, float(dimension.parameter(value))
+    low, high, position = dimension.least, dimension.most, float(dimension.parameter(value))
     if dimension.log:
-        low, high, at = math.log(low), math.log(high), math.log(at)
-    return (at - low) / (high - low) if high > low else 0.5
+        low, high, position = math.log(low), math.log(high), math.log(position)
+    return (position - low) / (high - low) if high > low else 0.5
 
 
-def _of_numbers(name: str, values: Sequence[float]) -> ParallelAxis:
+def _number_axis(name: str, values: Sequence[float]) -> ParallelAxis:
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    at = tuple(_share(value, low, high) for value in values)
-    return ParallelAxis(name, (f"{low:.4g}", f"{high:.4g}"), tuple(f"{value:.4g}" for value in values), at)
+    positions = tuple(_normalized(value, low, high) for value in values)
+    return ParallelAxis(name, (f"{low:.4g}", f"{high:.4g}"), tuple(f"{value:.4g}" for value in values), positions)
 
 
-def _share(value: float, low: float, high: float) -> float:
+def _normalized(value: float, low: float, high: float) -> float:
     """Return where a value lies between two ends; NaN of one that is not finite."""
     if not math.isfinite(value):
         return math.nan

@@ -1,4 +1,4 @@
-"""A program on a leash ends, with all that it started, whatever ends the process that holds the leash."""
+"""A supervised program ends, with all that it started, whatever ends its parent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.slow import thinned
 from tests.waiting import wait_until
-from workbench.dashboards.child_process import call_on_leash, descendants
+from workbench.dashboards.process_supervisor import descendants, run_supervised
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -33,8 +33,8 @@ HOLDER = """
 import sys
 import importlib
 room = importlib.import_module("workbench.cli.main")
-from workbench.dashboards.child_process import call_on_leash
-room._run = lambda words: call_on_leash([sys.executable, "-c", *words])
+from workbench.dashboards.process_supervisor import run_supervised
+room._run = lambda words: run_supervised([sys.executable, "-c", *words])
 sys.exit(room.main(sys.argv[1:]))
 """
 
@@ -53,7 +53,7 @@ def held(place: Path, manner: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", thinned([signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], 3), ids=str)
-def test_nothing_outlives_the_process_that_holds_the_leash(tmp_path, number):
+def test_a_supervised_program_ends_with_its_parent(tmp_path, number):
     holder = held(tmp_path / "pids", "stays")
     wait_until((tmp_path / "pids").exists)
     server, kernel = map(int, (tmp_path / "pids").read_text().split())
@@ -77,18 +77,18 @@ def test_a_server_that_does_not_listen_is_killed(tmp_path):
     wait_until(lambda: not alive(server) and not alive(kernel))
 
 
-def test_a_server_does_not_outlive_its_keeper(tmp_path):
+def test_a_server_does_not_outlive_its_supervisor(tmp_path):
     holder = held(tmp_path / "pids", "stays")
     wait_until((tmp_path / "pids").exists)
     server, _ = map(int, (tmp_path / "pids").read_text().split())
-    keeper = int(Path(f"/proc/{server}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    os.kill(keeper, signal.SIGKILL)
+    supervisor = int(Path(f"/proc/{server}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    os.kill(supervisor, signal.SIGKILL)
     wait_until(lambda: not alive(server))
     holder.communicate(timeout=60)
 
 
 def test_what_a_program_leaves_behind_is_ended_and_its_status_returned(tmp_path):
-    assert call_on_leash([sys.executable, "-c", SERVER, str(tmp_path / "pids"), "ends"]) == 7
+    assert run_supervised([sys.executable, "-c", SERVER, str(tmp_path / "pids"), "ends"]) == 7
     _, kernel = map(int, (tmp_path / "pids").read_text().split())
     assert not alive(kernel)
     assert kernel not in descendants(os.getpid())
