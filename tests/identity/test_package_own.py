@@ -12,7 +12,7 @@ import pytest
 
 from tests.work_counts import instructions
 from workbench.identity import current, digest_of, one_moment, snapshot
-from workbench.identity.walk import Walk
+from workbench.identity.code_digest import CodeHasher
 from workbench.policies.placement import NearestBoundary
 
 TEXT = """
@@ -160,4 +160,4 @@ def test_what_is_as_it_was_is_not_walked_again():
 
 
 def _walked(cls: type) -> None:
-    Walk(None).digest(cls)
+    CodeHasher(None).digest(cls)

@@ -3,9 +3,9 @@
 Code is walked from a class or a function to everything that it refers to: functions and classes by their instructions,
 constants, lists and arrays by their values. Two digests are equal where nothing that executes differs.
 
-`walk` passes code: it takes `bytecode` apart and asks for the `owner` of all that it meets. `values` and `numba_values`
-write each kind of value into the `transcript` that is digested, or state the `refusal`. `guards` tell whether any of it
-has changed since; a `snapshot` is a digest with its guards. `observed` notes what code reads while it runs.
+`code_digest` visits code: it parses `bytecode` and asks for the `owner` of each thing. `value_encoders` and
+`numba_values` write each kind of value into the `transcript` that is digested, or state the `refusal`. `guards` tell
+whether any of it has changed since; a `snapshot` is a digest with its guards. `observed` notes what code reads.
 """
 
 import sys

@@ -23,7 +23,7 @@ _PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__")
 
 
 class Guards:
-    """The names, cells, functions and classes of a user that a walk passed; looking again takes microseconds."""
+    """The names, cells, functions and classes of a user that a digest visited; looking again takes microseconds."""
 
     def __init__(self) -> None:
         self._names: list[tuple[Callable[..., Any], str, Any, str]] = []

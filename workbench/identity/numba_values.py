@@ -40,19 +40,19 @@ def _of_dispatchers() -> frozenset[str]:
     return frozenset({*vars(numba.njit(lambda: None)), ours})
 
 
-def numba_value(walk: Transcript, value: Any) -> None:
+def numba_value(hasher: Transcript, value: Any) -> None:
     """Write down what Numba compiles: a function by the Python function that it was written as, a type by its name."""
     kind = getattr(value, "_numba_type_", None)
     if hasattr(value, "class_type") or hasattr(value, "jit_methods"):
-        _class(walk, value)
+        _class(hasher, value)
     elif hasattr(kind, "struct"):
-        walk.changeable(value, _object)
+        hasher.changeable(value, _object)
     elif type(value).__name__ in ("Dict", "List") and kind is not None:
-        walk.changeable(value, _container)
+        hasher.changeable(value, _container)
     elif (function := _source(value)) is not None:
-        _function(walk, value, function)
+        _function(hasher, value, function)
     else:
-        walk.put("numba", f"{type(value).__name__} {_ADDRESS.sub('', str(value))}")
+        hasher.put("numba", f"{type(value).__name__} {_ADDRESS.sub('', str(value))}")
 
 
 def overloads(function: FunctionType) -> list[Any]:
@@ -75,14 +75,14 @@ def _source(value: Any) -> Any:
     return next((source for name in names if (source := getattr(dispatcher, name, None))), None)
 
 
-def _function(walk: Transcript, value: Any, function: Any) -> None:
+def _function(hasher: Transcript, value: Any, function: Any) -> None:
     if owner_of(function.__module__) == "user":
-        walk.compiled.append(value)
-        walk.put("compiled", " ".join(_options(value)))
+        hasher.compiled.append(value)
+        hasher.put("compiled", " ".join(_options(value)))
     elif hasattr(value, "_defn"):
-        walk.put("intrinsic", label(function.__module__, function.__qualname__))
+        hasher.put("intrinsic", label(function.__module__, function.__qualname__))
         return
-    walk.value(function)
+    hasher.value(function)
 
 
 def _options(value: Any) -> Iterator[str]:
@@ -100,26 +100,26 @@ def _options(value: Any) -> Iterator[str]:
             yield f"{name}={reply}"
 
 
-def _class(walk: Transcript, value: Any) -> None:
+def _class(hasher: Transcript, value: Any) -> None:
     """Write down a compiled class, or the type of its objects: its fields and the functions that it was written as."""
     kind = getattr(value, "class_type", value)
-    walk.compiled.append(kind)
-    with walk.once(kind) as first:
+    hasher.compiled.append(kind)
+    with hasher.once(kind) as first:
         if first:
-            walk.put("compiled class", kind.class_name)
-            walk.value({name: _ADDRESS.sub("", str(field)) for name, field in kind.struct.items()})
+            hasher.put("compiled class", kind.class_name)
+            hasher.value({name: _ADDRESS.sub("", str(field)) for name, field in kind.struct.items()})
             for parts in (kind.jit_methods, kind.jit_props, kind.jit_static_methods):
-                walk.value(dict(parts))
+                hasher.value(dict(parts))
 
 
-def _object(walk: Transcript, value: Any) -> None:
+def _object(hasher: Transcript, value: Any) -> None:
     kind = value._numba_type_
-    numba_value(walk, kind.class_type)
+    numba_value(hasher, kind.class_type)
     for name in kind.struct:
-        walk.put("field", name)
-        walk.value(getattr(value, name, MISSING))
+        hasher.put("field", name)
+        hasher.value(getattr(value, name, MISSING))
 
 
-def _container(walk: Transcript, value: Any) -> None:
-    walk.put("typed", _ADDRESS.sub("", str(value._numba_type_)))
-    walk.value(list(value.items()) if hasattr(value, "items") else list(value))
+def _container(hasher: Transcript, value: Any) -> None:
+    hasher.put("typed", _ADDRESS.sub("", str(value._numba_type_)))
+    hasher.value(list(value.items()) if hasattr(value, "items") else list(value))

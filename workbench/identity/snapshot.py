@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from workbench.identity.code_digest import CodeHasher
 from workbench.identity.guards import Guards
-from workbench.identity.walk import Walk
 
 T = TypeVar("T")
 
@@ -21,18 +21,18 @@ T = TypeVar("T")
 class Snapshot:
     """A digest of some things, and what it was taken from."""
 
-    def __init__(self, walk: Walk, *things: Any) -> None:
-        self.digest = walk.digest(*things)
-        self.compiled: tuple[Any, ...] = tuple(walk.compiled)
+    def __init__(self, hasher: CodeHasher, *things: Any) -> None:
+        self.digest = hasher.digest(*things)
+        self.compiled: tuple[Any, ...] = tuple(hasher.compiled)
         """The user's compiled functions that were passed, each with what it was compiled from before."""
-        self.functions = tuple(walk.functions)
+        self.functions = tuple(hasher.functions)
         """The user's functions that were passed."""
-        self.caches = tuple(walk.caches)
+        self.caches = tuple(hasher.caches)
         """The user's functions that were passed and that keep what they returned (`functools.lru_cache`)."""
-        self.modules = walk.modules
+        self.modules = hasher.modules
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
-        self._guards: Guards | None = walk.guards if walk.guards.any() else None
-        self._package, self._parts, self._whole = walk.package, tuple(walk.parts), walk.lenient
+        self._guards: Guards | None = hasher.guards if hasher.guards.any() else None
+        self._package, self._parts, self._whole = hasher.package, tuple(hasher.parts), hasher.lenient
 
     def changed(self) -> str:
         """Return the name of what is another than when the digest was taken, empty where all is as it was.
@@ -117,7 +117,7 @@ def look(*things: Any) -> Snapshot:
     """Return a snapshot that nobody is told of; parameters and errors as of `digest_of`."""
     if _moment.whole is None:
         _moment.subs = {}
-    return Snapshot(Walk(_sub, things[0] if len(things) == 1 else None), *things)
+    return Snapshot(CodeHasher(_sub, things[0] if len(things) == 1 else None), *things)
 
 
 _listeners: list[Callable[[Snapshot], bool]] = []
@@ -185,7 +185,7 @@ def _sub(thing: Any) -> str:
     if known is None:
         _, taken = _walked.get(id(thing), (None, None))
         if taken is None or not taken.stands():
-            taken = Snapshot(Walk(None), thing)
+            taken = Snapshot(CodeHasher(None), thing)
             _walked[id(thing)] = thing, taken
         known = _moment.subs[id(thing)] = thing, taken.digest
     return known[1]

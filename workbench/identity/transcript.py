@@ -1,4 +1,4 @@
-"""The text that a digest is of, and what is noted while it is written."""
+"""Text that a digest is computed from, and the guards that are noted while it is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.identity.refusal import refused
 
 
 class Transcript:
-    """What is written down of some things, one token after the other; `Walk` writes down code.
+    """What is written down of some things, one token after the other; `CodeHasher` writes down code.
 
     What the user's code refers to is noted in `guards`. The workbench's own is digested by `sub` where it is not the
     root (`parts`); what it refers to is noted in `package`.
@@ -38,13 +38,12 @@ class Transcript:
         self.modules: dict[str, set[str]] = {}
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self.within_installed = 0
-        """In how many objects of installed packages the walk is: what these draw from shows when runs are repeated."""
-        self._sub = sub
-        self._root = root
-        self._noting = not self.lenient
-        self._within: list[str] = []
-        self._passed: Any = None
-        self._open: dict[int, int] = {}
+        """How many objects of installed packages are open now: what these draw from shows when runs are repeated."""
+        self.digest_part, self.root = sub, root
+        self.is_user_code = not self.lenient
+        self.path: list[str] = []
+        self.current: Any = None
+        self.open_values: dict[int, int] = {}
 
     def digest(self, *things: Any) -> str:
         """Write some things down and return 32 hexadecimal digits of BLAKE2b."""
@@ -58,53 +57,53 @@ class Transcript:
         """Write one thing down; with its length, so that no two texts can be read as one another."""
         self.tokens.append(f"{kind}{len(text)}:{text}")
 
-    def inside(self, name: str, go: Callable[..., Any], *arguments: Any) -> None:
+    def inside(self, name: str, visit: Callable[..., Any], *arguments: Any) -> None:
         """Call something; refusals then say that they were met under a name."""
-        self._within.append(name)
-        go(*arguments)
-        self._within.pop()
+        self.path.append(name)
+        visit(*arguments)
+        self.path.pop()
 
     @property
     def location(self) -> str:
-        """Return where the walk is, in words: `MyFit.answer: AIM`."""
-        return ": ".join(self._within)
+        """Return what is visited now, in words: `MyFit.answer: AIM`."""
+        return ": ".join(self.path)
 
     def refuse(self, value: Any, what: str = "", cure: str = "") -> InputError:
         """Return the sentence that refuses a value which no digest can stand for."""
-        return refused(self._within, value, what, cure, self._passed)
+        return refused(self.path, value, what, cure, self.current)
 
     @property
     def notes(self) -> Guards:
         """Return where what is passed now is noted."""
-        return self.guards if self._noting else self.package
+        return self.guards if self.is_user_code else self.package
 
     @contextlib.contextmanager
     def once(self, value: Any) -> Iterator[bool]:
         """Hold a value open within this context; yield False where it was already, so that it holds itself."""
-        if id(value) in self._open:
-            self.put("itself", str(len(self._open) - self._open[id(value)]))
+        if id(value) in self.open_values:
+            self.put("itself", str(len(self.open_values) - self.open_values[id(value)]))
             yield False
             return
-        self._open[id(value)] = len(self._open)
+        self.open_values[id(value)] = len(self.open_values)
         try:
             yield True
         finally:
-            del self._open[id(value)]
+            del self.open_values[id(value)]
 
     def changed_by(self, again: Callable[[], Any], digest: Any, value: Any) -> None:
         """Note a value that holds no others, by what gives its digest."""
-        if not self._open and self._noting:
+        if not self.open_values and self.is_user_code:
             self.guards.value(again, digest, self.location)
         else:
             self.note(value)
 
     def changeable(self, value: Any, write: Callable[[Transcript, Any], None]) -> None:
         """Write down a value that can change while it stays the same object, and note it."""
-        outermost = not self._open
+        outermost = not self.open_values
         with self.once(value) as first:
             if first:
                 write(self, value)
-        if outermost and self._noting:
+        if outermost and self.is_user_code:
             again = functools.partial(_digest_of_value, self._other(), write, value)
             self.guards.value(again, again(), self.location)
         else:
@@ -112,7 +111,7 @@ class Transcript:
 
     def note(self, value: Any) -> None:
         """Note what a value of the workbench's own holds."""
-        if self.lenient and not self._noting:
+        if self.lenient and not self.is_user_code:
             note_content(self.package, value, self.location)
 
     def alone(self, value: Any) -> str:
@@ -125,7 +124,7 @@ class Transcript:
 
     def _other(self) -> Callable[[], Transcript]:
         """Return what begins another transcript, which does not hold this one."""
-        return functools.partial(type(self), self._sub, self._root)
+        return functools.partial(type(self), self.digest_part, self.root)
 
     def named(self, module: str, name: str) -> None:
         """Write down something of an installed package by its name."""

@@ -29,7 +29,7 @@ from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, missing_extra
 from workbench.identity import Snapshot, current, snapshot
 from workbench.identity.owner import owner_of
-from workbench.identity.values import lock_maker
+from workbench.identity.value_encoders import lock_maker
 from workbench.mechanisms.measured_by import measured_by
 from workbench.mechanisms.mechanism import enter, is_built_in, mechanism
 from workbench.mechanisms.user_measure import UserMeasure

@@ -1,4 +1,4 @@
-"""How each kind of value is written down: numbers and texts as they are, arrays by bytes, objects by class and state.
+"""Encoders of values in a digest: numbers and texts as they are, arrays by bytes, objects by class and state.
 
 Objects are written as they would be copied, and as they are. A value that no digest can stand for is refused.
 """
@@ -26,41 +26,41 @@ from workbench.identity.refusal import is_random
 from workbench.identity.transcript import Transcript
 
 
-def other_value(walk: Transcript, value: Any) -> None:
-    """Write down a value whose kind has no entry of its own in `VALUES`."""
+def encode_other(hasher: Transcript, value: Any) -> None:
+    """Encode a value whose kind has no entry of its own in `ENCODERS`."""
     kind = type(value)
     if value is MISSING:
-        walk.put("missing")
+        hasher.put("missing")
     elif callable(getattr(kind, "__identity__", None)):
         identity = value.__identity__()
-        if walk.notes is walk.package:
-            walk.package.value(value.__identity__, identity, walk.location)
-        walk.value(identity)
+        if hasher.notes is hasher.package:
+            hasher.package.value(value.__identity__, identity, hasher.location)
+        hasher.value(identity)
     elif is_numba(kind):
-        numba_value(walk, value)
+        numba_value(hasher, value)
     elif isinstance(value, enum.Enum):
-        walk.put("member", value.name)
-        walk.value(kind)
+        hasher.put("member", value.name)
+        hasher.value(kind)
     elif isinstance(value, np.generic):
-        walk.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
+        hasher.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
     elif isinstance(value, np.ufunc):
-        _ufunc(walk, value)
-    elif lock_maker(value) or _is_any_of(kind, _OF_THE_PROCESS) or (is_random(value) and walk.within_installed):
-        walk.put("state of the process", kind.__name__)
+        _ufunc(hasher, value)
+    elif lock_maker(value) or _is_any_of(kind, _PROCESS_STATE_TYPES) or (is_random(value) and hasher.within_installed):
+        hasher.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
-        undigestible(walk, value)
-    elif _is_any_of(kind, _NATIVE) and not walk.lenient:
-        raise walk.refuse(value, "machine code of a library", "open the library within the function that calls it")
+        undigestible(hasher, value)
+    elif _is_any_of(kind, _NATIVE) and not hasher.lenient:
+        raise hasher.refuse(value, "machine code of a library", "open the library within the function that calls it")
     elif "cython_function" in kind.__name__:
-        walk.named(value.__module__, value.__qualname__)
+        hasher.named(value.__module__, value.__qualname__)
     else:
-        write_object(walk, value)
+        encode_object(hasher, value)
 
 
 _LOCKS: dict[type, Callable[[], Any]] = {type(make()): make for make in (threading.Lock, threading.RLock)}
 _NATIVE = {("ctypes", "CDLL"), ("_ctypes", "CFuncPtr")}
-_OF_THE_PROCESS = {("os", "_Environ"), ("multiprocessing.context", "BaseContext")}
-"""Variables; and what starts processes, which notes how when it first does."""
+_PROCESS_STATE_TYPES = {("os", "_Environ"), ("multiprocessing.context", "BaseContext")}
+"""The environment's variables; and what starts processes, which notes how when it first does."""
 
 
 def _is_any_of(kind: type, names: set[tuple[str, str]]) -> bool:
@@ -80,108 +80,108 @@ def lock_maker(value: Any) -> Callable[[], Any] | None:
     return _LOCKS.get(kind)
 
 
-def _ufunc(walk: Transcript, value: Any) -> None:
+def _ufunc(hasher: Transcript, value: Any) -> None:
     """Write down a function of arrays by its name; one that a user's code made hides what it was made of."""
     name = value.__name__
     homes = (place for place, module in list(sys.modules.items()) if getattr(module, "__dict__", {}).get(name) is value)
     home = next((place for place in homes if owner_of(place) == "installed"), None)
-    if home is None and not walk.lenient:
-        raise walk.refuse(value, "a ufunc that hides the function it was made of (use numba.vectorize, target cpu)")
-    walk.named("numpy", name)
+    if home is None and not hasher.lenient:
+        raise hasher.refuse(value, "a ufunc that hides the function it was made of (use numba.vectorize, target cpu)")
+    hasher.named("numpy", name)
 
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def _place(walk: Transcript, path: str | pathlib.PurePath) -> None:
+def _encode_path(hasher: Transcript, path: str | pathlib.PurePath) -> None:
     """Write down a text or a path; of a place within the package its last name, the same in every clone."""
     text = str(path)
     if text.startswith(_PACKAGE):
-        walk.put("own place", os.path.basename(text))
+        hasher.put("own place", os.path.basename(text))
     else:
-        walk.put("str" if isinstance(path, str) else "path", text)
+        hasher.put("str" if isinstance(path, str) else "path", text)
 
 
 def _text(kind: str, form: Callable[[Any], str]) -> Callable[[Transcript, Any], None]:
-    return lambda walk, value: walk.put(kind, form(value))
+    return lambda hasher, value: hasher.put(kind, form(value))
 
 
-def _items(walk: Transcript, values: Any) -> None:
-    walk.put(type(values).__name__, str(len(values)))
+def _items(hasher: Transcript, values: Any) -> None:
+    hasher.put(type(values).__name__, str(len(values)))
     for value in values:
-        walk.value(value)
+        hasher.value(value)
 
 
-def _mapping(walk: Transcript, values: Mapping[Any, Any]) -> None:
-    walk.put("dict", str(len(values)))
+def _mapping(hasher: Transcript, values: Mapping[Any, Any]) -> None:
+    hasher.put("dict", str(len(values)))
     for key, value in values.items():
-        walk.value(key)
-        walk.inside(str(key), walk.value, value)
+        hasher.value(key)
+        hasher.inside(str(key), hasher.value, value)
 
 
-def _set(walk: Transcript, values: Any) -> None:
-    walk.put(type(values).__name__, " ".join(sorted(walk.alone(value) for value in values)))
+def _set(hasher: Transcript, values: Any) -> None:
+    hasher.put(type(values).__name__, " ".join(sorted(hasher.alone(value) for value in values)))
 
 
-def _array(walk: Transcript, array: Any) -> None:
+def _array(hasher: Transcript, array: Any) -> None:
     """Write down an array by its bytes; whether these have changed is seen at a glance."""
     if array.dtype.hasobject:
-        walk.changeable(array, _objects)
+        hasher.changeable(array, _objects)
         return
-    walk.put("array", digest_of_array(array))
+    hasher.put("array", digest_of_array(array))
     again = functools.partial(look_at_array, array)
-    walk.changed_by(again, again(), array)
+    hasher.changed_by(again, again(), array)
 
 
-def _objects(walk: Transcript, array: Any) -> None:
-    walk.put("array", array_form(array))
-    walk.value(array.tolist())
+def _objects(hasher: Transcript, array: Any) -> None:
+    hasher.put("array", array_form(array))
+    hasher.value(array.tolist())
 
 
 def _changeable(write: Callable[[Transcript, Any], None]) -> Callable[[Transcript, Any], None]:
-    return lambda walk, value: walk.changeable(value, write)
+    return lambda hasher, value: hasher.changeable(value, write)
 
 
 def _wrapped(*names: str) -> Callable[[Transcript, Any], None]:
     """Write down what a wrapper of functions holds, by its attributes."""
 
-    def write(walk: Transcript, value: Any) -> None:
-        walk.put(type(value).__name__)
+    def write(hasher: Transcript, value: Any) -> None:
+        hasher.put(type(value).__name__)
         for name in names:
-            walk.value(getattr(value, name, None))
+            hasher.value(getattr(value, name, None))
 
     return write
 
 
-def _cached(walk: Transcript, value: Any) -> None:
+def _cached(hasher: Transcript, value: Any) -> None:
     if owner_of(value.__module__) == "user":
-        walk.caches.append(value)
-    _wrapped("__wrapped__")(walk, value)
+        hasher.caches.append(value)
+    _wrapped("__wrapped__")(hasher, value)
 
 
-def _builtin(walk: Transcript, value: Any) -> None:
+def _builtin(hasher: Transcript, value: Any) -> None:
     hidden = value.__self__
-    walk.put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}")
+    hasher.put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}")
     if is_random(hidden):
-        undigestible(walk, hidden)
+        undigestible(hasher, hidden)
     elif isinstance(hidden, types.ModuleType):
         if owner_of(hidden.__name__) == "user":
-            walk.modules.setdefault(hidden.__name__, set())
+            hasher.modules.setdefault(hidden.__name__, set())
     elif hidden is not None:
-        walk.value(hidden)
+        hasher.value(hidden)
 
 
-def _descriptor(walk: Transcript, value: Any) -> None:
-    walk.put("descriptor", f"{value.__objclass__.__name__}.{value.__name__}")
+def _descriptor(hasher: Transcript, value: Any) -> None:
+    hasher.put("descriptor", f"{value.__objclass__.__name__}.{value.__name__}")
 
 
-VALUES: dict[type, Callable[[Any, Any], None]] = {
+ENCODERS: dict[type, Callable[[Any, Any], None]] = {
     type(None): _text("none", lambda value: ""),
     bool: _text("bool", repr),
     int: _text("int", hex),
     float: _text("float", float.hex),
     complex: _text("complex", lambda value: f"{value.real.hex()} {value.imag.hex()}"),
-    str: _place,
+    str: _encode_path,
     bytes: _text("bytes", bytes.hex),
     type(...): _text("ellipsis", lambda value: ""),
     range: _text("range", repr),
@@ -203,8 +203,8 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     types.ClassMethodDescriptorType: _descriptor,
     types.MemberDescriptorType: _descriptor,
     types.GetSetDescriptorType: _descriptor,
-    type(pathlib.Path()): _place,
-    type(pathlib.PurePath()): _place,
+    type(pathlib.Path()): _encode_path,
+    type(pathlib.PurePath()): _encode_path,
     classmethod: _wrapped("__func__"),
     staticmethod: _wrapped("__func__"),
     property: _wrapped("fget", "fset", "fdel"),
@@ -213,36 +213,36 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     functools.partialmethod: _wrapped("func", "args", "keywords"),
     type(functools.lru_cache(len)): _cached,
 }
-"""How a value is written down, by its very type."""
+"""The encoder of a value, by its exact type."""
 
 
 _HOOKS = ("__getstate__", "__reduce__", "__reduce_ex__")
 """How a class says what of its objects is copied, which need not be all that its methods read."""
 
 
-def write_object(walk: Transcript, value: Any) -> None:
+def encode_object(hasher: Transcript, value: Any) -> None:
     """Write down an object's class and its state: as it would be copied, and where its class says how, as it is too."""
     if isinstance(value, tuple) and type(value).__reduce_ex__ is tuple.__reduce_ex__:
-        walk.value(type(value))
-        walk.value(tuple(value))
+        hasher.value(type(value))
+        hasher.value(tuple(value))
         return
     whole = _says_how(type(value))
     try:
         reduced = _reduced(value)
     except Exception:  # each kind of object that cannot be copied says so in its own way
         if not whole:
-            undigestible(walk, value)
+            undigestible(hasher, value)
             return
         reduced = ""
     if isinstance(reduced, str) and not whole:
-        walk.put("known", label(module_of_class(type(value)), reduced))
+        hasher.put("known", label(module_of_class(type(value)), reduced))
     elif type(value).__hash__ is None or owner_of_class(type(value)) == "user":
-        walk.changeable(value, _whole if whole else _state)
+        hasher.changeable(value, _whole if whole else _state)
     else:
-        walk.note(value)
-        with walk.once(value) as first:
+        hasher.note(value)
+        with hasher.once(value) as first:
             if first:
-                _state(walk, value)
+                _state(hasher, value)
 
 
 def attached(value: Any) -> dict[str, Any]:
@@ -266,11 +266,11 @@ _TAKE_ATTRIBUTES = (np.ndarray, functools.partial, functools.partialmethod, type
 _USUAL = frozenset({"cache_parameters"})
 
 
-def undigestible(walk: Transcript, value: Any) -> None:
+def undigestible(hasher: Transcript, value: Any) -> None:
     """Refuse a value that no digest can stand for; among the workbench's own it counts by its kind."""
-    if not walk.lenient:
-        raise walk.refuse(value) from None
-    walk.put("object", label(module_of_class(type(value)), type(value).__qualname__))
+    if not hasher.lenient:
+        raise hasher.refuse(value) from None
+    hasher.put("object", label(module_of_class(type(value)), type(value).__qualname__))
 
 
 def _says_how(kind: type) -> bool:
@@ -286,15 +286,15 @@ def _reduced(value: Any) -> Any:
     return value.__reduce_ex__(4) if how is None else how(value)
 
 
-def _whole(walk: Transcript, value: Any) -> None:
-    walk.value(type(value))
-    walk.value(dict(_attributes(value)))
+def _whole(hasher: Transcript, value: Any) -> None:
+    hasher.value(type(value))
+    hasher.value(dict(_attributes(value)))
     try:
         reduced = _reduced(value)
     except Exception:
         return
     if not isinstance(reduced, str):
-        _parts(walk, reduced)
+        _parts(hasher, reduced)
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
@@ -304,24 +304,24 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
         yield name, getattr(value, name, MISSING)
 
 
-def _state(walk: Transcript, value: Any) -> None:
-    walk.value(type(value))
+def _state(hasher: Transcript, value: Any) -> None:
+    hasher.value(type(value))
     installed = owner_of_class(type(value)) == "installed"
-    walk.within_installed += installed
+    hasher.within_installed += installed
     try:
-        _parts(walk, _reduced(value), installed)
+        _parts(hasher, _reduced(value), installed)
     finally:
-        walk.within_installed -= installed
+        hasher.within_installed -= installed
 
 
-def _parts(walk: Transcript, reduced: Any, installed: bool = False) -> None:
+def _parts(hasher: Transcript, reduced: Any, installed: bool = False) -> None:
     made, arguments, *rest = reduced
-    walk.value(made)
-    walk.value(arguments)
+    hasher.value(made)
+    hasher.value(arguments)
     state, listed, mapped = (*rest, None, None, None)[:3]
-    walk.value(_without_notes(state, installed) if isinstance(state, dict) else state)
-    walk.value(None if listed is None else list(listed))
-    walk.value(None if mapped is None else dict(mapped))
+    hasher.value(_without_notes(state, installed) if isinstance(state, dict) else state)
+    hasher.value(None if listed is None else list(listed))
+    hasher.value(None if mapped is None else dict(mapped))
 
 
 def _without_notes(state: dict[str, Any], installed: bool) -> dict[str, Any]:

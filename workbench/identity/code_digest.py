@@ -1,4 +1,4 @@
-"""A walk through all that would execute, or be computed with, if some things were used now."""
+"""Digest of the code that a run executes: functions, classes and modules, and the values that they refer to."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workbench.identity.owner import (
 )
 from workbench.identity.refusal import is_random, unseen
 from workbench.identity.transcript import Transcript
-from workbench.identity.values import VALUES, attached, other_value, undigestible
+from workbench.identity.value_encoders import ENCODERS, attached, encode_other, undigestible
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
 _NOTES = (
@@ -54,24 +54,24 @@ _DESCRIBES = "__describes__"
 """The attribute of a class that names those of its attributes that say nothing about what is executed."""
 
 
-class Walk(Transcript):
-    """Writes down what it passes; functions and classes are passed once and named by their turn.
+class CodeHasher(Transcript):
+    """Digest of code and values; each function and class is visited once and named by its turn.
 
     Of names it takes what they stand for at this moment.
     """
 
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
         super().__init__(sub, root)
-        self._turns: dict[int, int] = {}
-        self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
-        self._kept: list[Any] = []
+        self._order: dict[int, int] = {}
+        self._queue: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
+        self._visited: list[Any] = []
         self._reads_texts = self._reads_annotations = self._reads_subclasses = False
 
     def digest(self, *things: Any) -> str:
-        """Walk and return 32 hexadecimal digits of BLAKE2b."""
+        """Visit some things and return 32 hexadecimal digits of BLAKE2b."""
         for thing in things:
             self.value(thing)
-            self._pass_waiting()
+            self._drain_queue()
         if self._reads_subclasses:
             self._subclasses()
         if self._reads_annotations:
@@ -80,33 +80,33 @@ class Walk(Transcript):
             self._texts()
         return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
-    def _pass_waiting(self) -> None:
-        while self._waiting:
-            self._passed, self._noting, go = self._waiting.popleft()
-            self.put("turn", str(self._turns[id(self._passed)]))
-            self.inside(self._passed.__qualname__, go, self._passed)
+    def _drain_queue(self) -> None:
+        while self._queue:
+            self.current, self.is_user_code, visit = self._queue.popleft()
+            self.put("turn", str(self._order[id(self.current)]))
+            self.inside(self.current.__qualname__, visit, self.current)
 
     def _subclasses(self) -> None:
         """Write down the subclasses of all classes that were passed: some of the user's code asks one for its own."""
-        self._noting, place = not self.lenient, 0
-        while place < len(self._kept):
-            if isinstance(cls := self._kept[place], type):
+        self.is_user_code, place = not self.lenient, 0
+        while place < len(self._visited):
+            if isinstance(cls := self._visited[place], type):
                 self.put("subclasses")
                 self.value(type.__subclasses__(cls))
-                self._pass_waiting()
+                self._drain_queue()
             place += 1
 
     def _annotations(self) -> None:
         """Write down the annotations of all that was passed: some of the user's code reads one."""
-        for thing in self._kept:  # which grows by what annotations refer to
+        for thing in self._visited:  # which grows by what annotations refer to
             self.value(getattr(thing, "__annotations__", None) or {})
-            self._pass_waiting()
+            self._drain_queue()
 
     def _texts(self) -> None:
         """Write down the docstrings of all that was passed: some of the user's code reads one, nobody knows whose."""
 
         def again() -> str:
-            return repr([getattr(thing, DOC, None) for thing in self._kept])
+            return repr([getattr(thing, DOC, None) for thing in self._visited])
 
         self.put("docstrings", again())
         self.guards.value(again, again(), DOC)
@@ -114,7 +114,7 @@ class Walk(Transcript):
     def value(self, value: Any) -> None:
         """Write a value down, or what a function or a class is made of."""
         self._check(value)
-        plain = VALUES.get(type(value))
+        plain = ENCODERS.get(type(value))
         if plain is not None:
             plain(self, value)
         elif isinstance(value, FunctionType):
@@ -124,44 +124,44 @@ class Walk(Transcript):
         elif isinstance(value, ModuleType):
             self._module(value)
         else:
-            other_value(self, value)
-        if self._noting and attached(value) and id(value) not in self._open:
+            encode_other(self, value)
+        if self.is_user_code and attached(value) and id(value) not in self.open_values:
             self.put("attached")
-            self.changeable(value, lambda walk, value: walk.value(attached(value)))
+            self.changeable(value, lambda hasher, value: hasher.value(attached(value)))
 
     @property
     def _named_by_place(self) -> bool:
         """Return whether what is passed now is the workbench's own, whose functions and modules may be renamed."""
-        return not self._noting
+        return not self.is_user_code
 
     def _check(self, value: Any, bare: bool = False) -> None:
         """Refuse what the user's code may not read."""
-        if self._noting and (why := unseen(value, bare)):
+        if self.is_user_code and (why := unseen(value, bare)):
             raise self.refuse(value, why.what, why.cure)
 
-    def turn(self, thing: Any, noting: bool, go: Callable[[Any], None]) -> None:
-        """Write down the turn at which something is passed; it is passed after all that came before."""
-        if id(thing) not in self._turns:
-            self._turns[id(thing)] = len(self._turns)
-            self._kept.append(thing)
-            self._waiting.append((thing, noting, go))
-        self.put("at", str(self._turns[id(thing)]))
+    def enqueue(self, thing: Any, is_user_code: bool, visit: Callable[[Any], None]) -> None:
+        """Write down the turn of a thing, and put it in the queue where it has none yet."""
+        if id(thing) not in self._order:
+            self._order[id(thing)] = len(self._order)
+            self._visited.append(thing)
+            self._queue.append((thing, is_user_code, visit))
+        self.put("at", str(self._order[id(thing)]))
 
-    def _by_owner(self, thing: Any, owner: Owner, module: str | None, go: Callable[[Any], None]) -> bool:
+    def _by_owner(self, thing: Any, owner: Owner, module: str | None, visit: Callable[[Any], None]) -> bool:
         """Write down what is not the user's, or the turn of what is; False of an installed thing."""
         if owner == "machinery":
             self.put("machinery", label(module, thing.__qualname__))
         elif owner == "installed":
             self.named(str(module), thing.__qualname__)
             return False
-        elif owner == "workbench" and self._sub is not None and thing is not self._root:
-            digest = self._sub(thing)
+        elif owner == "workbench" and self.digest_part is not None and thing is not self.root:
+            digest = self.digest_part(thing)
             self.parts.append((thing, digest))
             self.put("workbench", digest)
         else:
             if owner == "user" and module and owner_of(module) == "user":
                 self.modules.setdefault(module, set())
-            self.turn(thing, owner == "user", go)
+            self.enqueue(thing, owner == "user", visit)
         return True
 
     def _function(self, function: FunctionType) -> None:
@@ -170,7 +170,7 @@ class Walk(Transcript):
             module = function.__globals__["__name__"]
         if function.__code__ is _BY_TYPE:
             self._by_type(function)
-        elif not self._by_owner(function, owner, module, self._walk_function) and "<locals>" in function.__qualname__:
+        elif not self._by_owner(function, owner, module, self._visit_function) and "<locals>" in function.__qualname__:
             for cell in function.__closure__ or ():
                 self.value(content(cell))
 
@@ -183,11 +183,11 @@ class Walk(Transcript):
         again = functools.partial(_addresses, function.registry)
         self.notes.value(again, again(), self.location)
 
-    def _walk_function(self, function: FunctionType) -> None:
+    def _visit_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
         self.put("code", code.nameless if self._named_by_place else code.digest)
         self.notes.function(function)
-        if self._noting:
+        if self.is_user_code:
             self.functions.append(function)
             names = code.attributes.union(reference.name for reference in code.references)
             self._reads_texts |= DOC in code.attributes
@@ -316,10 +316,10 @@ class Walk(Transcript):
             self.named(module.__name__, "")
         elif owner != "user":
             self.put("machinery", label(module.__name__, ""))
-        elif id(module) in self._turns:
-            self.put("at", str(self._turns[id(module)]))
+        elif id(module) in self._order:
+            self.put("at", str(self._order[id(module)]))
         else:
-            self._turns[id(module)] = len(self._turns)
+            self._order[id(module)] = len(self._order)
             self.modules.setdefault(module.__name__, set()).update(vars(module))
             self._attributes(vars(module), lambda name, value: name not in _OF_MODULES)
 
@@ -327,16 +327,16 @@ class Walk(Transcript):
         if is_numba(type(cls)):
             numba_value(self, cls)
         else:
-            self._by_owner(cls, owner_of_class(cls), module_of_class(cls), self._walk_type)
+            self._by_owner(cls, owner_of_class(cls), module_of_class(cls), self._visit_type)
 
-    def _walk_type(self, cls: type) -> None:
+    def _visit_type(self, cls: type) -> None:
         self.notes.type(cls)
         self.put("class", cls.__name__)
         if type(cls) is not type:
             self.value(type(cls))
         for base in cls.__bases__:
             self.value(base)
-        if self._noting:
+        if self.is_user_code:
             self._fields(cls)
         describes = {name for base in cls.__mro__ for name in vars(base).get(_DESCRIBES, ())}
         self._attributes(vars(cls), lambda name, value: name not in describes and _executes(name, value))
@@ -355,7 +355,7 @@ class Walk(Transcript):
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
         for name, value in sorted(space.items()):
             if wanted(name, value):
-                self.notes.name(space, name, value, ": ".join((*self._within, name)))
+                self.notes.name(space, name, value, ": ".join((*self.path, name)))
                 self.inside(name, self._attribute, name, value)
 
 
