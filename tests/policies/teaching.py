@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.policies.catalogue import load_all
-from workbench.policies.dispatch.selection.rounds import Head, Rounds
+from workbench.policies.dispatch.selection.stepper import Head, SelectionStepper
 from workbench.policies.dispatch.units import SplitTable
 from workbench.policies.malloc.device_heap import DeviceHeap
 from workbench.policies.placement.circuit import cost as circuit_cost
@@ -164,5 +164,7 @@ def _others() -> list[Method]:
         Method("circuit trace", circuit_trace, {"free": FREE, "length": 4}),
         Method("circuit cost", circuit_cost, {"segments": 16}),
         Method("shared trace", shared_trace, {"free": ["0110", "110"], "width": 16}),
-        Method("rounds", lambda **given: Rounds(rounds.policy, **given), {"channels": 3, "levels": 4, "seed": 0}),
+        Method(
+            "rounds", lambda **given: SelectionStepper(rounds.policy, **given), {"channels": 3, "levels": 4, "seed": 0}
+        ),
     ]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from workbench.policies.dispatch import Head, PriorityWindows, ServedMarks, SplitWhenStuck
-from workbench.policies.dispatch.selection import Rounds
+from workbench.policies.dispatch.selection import SelectionStepper
 
 WINDOWS = PriorityWindows(lengths=(8, 4, 2, 1))
 
 
-def marked(rounds: Rounds, priority: int = 1) -> set[int]:
+def marked(rounds: SelectionStepper, priority: int = 1) -> set[int]:
     """The channels with a mark for a priority: one row a channel behind the generator and the width."""
     marks = rounds.memory[2:].reshape(rounds.channels, rounds.levels + 1)
     return set(np.flatnonzero(marks[:, priority - 1]).tolist())

@@ -14,7 +14,7 @@ from workbench.policies.dispatch.choice.energy import RecentCounts
 from workbench.policies.dispatch.choice.load import FirstModule, RoundRobin
 from workbench.policies.dispatch.priority_rules import NoPriority
 from workbench.policies.dispatch.selection.order import OldestFirst
-from workbench.policies.dispatch.selection.rounds import Head, Rounds
+from workbench.policies.dispatch.selection.stepper import Head, SelectionStepper
 from workbench.policies.dispatch.selection.turns import ChannelRoundRobin, SameChannel
 from workbench.policies.dispatch.stuck import NeverSplit
 from workbench.policies.policy import Policy, exported

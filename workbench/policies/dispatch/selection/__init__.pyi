@@ -5,13 +5,13 @@ from workbench.policies.dispatch.selection.order import OldestFirst as OldestFir
 from workbench.policies.dispatch.selection.order import StrictBlocking as StrictBlocking
 from workbench.policies.dispatch.selection.order import StrictPriority as StrictPriority
 from workbench.policies.dispatch.selection.question import Selection as Selection
-from workbench.policies.dispatch.selection.rounds import Head as Head
-from workbench.policies.dispatch.selection.rounds import Rounds as Rounds
 from workbench.policies.dispatch.selection.shares import ByTickets as ByTickets
 from workbench.policies.dispatch.selection.shares import Lottery as Lottery
 from workbench.policies.dispatch.selection.shares import PlainRandom as PlainRandom
 from workbench.policies.dispatch.selection.shares import ServedMarks as ServedMarks
 from workbench.policies.dispatch.selection.shares import Stride as Stride
+from workbench.policies.dispatch.selection.stepper import Head as Head
+from workbench.policies.dispatch.selection.stepper import SelectionStepper as SelectionStepper
 from workbench.policies.dispatch.selection.turns import ByChannel as ByChannel
 from workbench.policies.dispatch.selection.turns import ChannelRoundRobin as ChannelRoundRobin
 from workbench.policies.dispatch.selection.turns import DeficitRoundRobin as DeficitRoundRobin

@@ -25,7 +25,7 @@ from workbench.policies.scenes import KEPT, Request, Scenes, Speaker, plain
 from workbench.streams import Streams
 
 if TYPE_CHECKING:
-    from workbench.policies.dispatch.selection.rounds import Rounds
+    from workbench.policies.dispatch.selection.stepper import SelectionStepper
 
 SELECT = Question(
     "selection",
@@ -61,7 +61,7 @@ class Selection(Policy, abstract=True):
         """Return whether it always chooses somebody when anybody fits; one that may answer -1 says so here."""
         return True
 
-    def rounds(self, channels: int, levels: int = 4, seed: int = 0) -> Rounds:
+    def rounds(self, channels: int, levels: int = 4, seed: int = 0) -> SelectionStepper:
         """Return a run of this policy alone, to be tried out round by round.
 
         >>> from workbench.policies.dispatch.selection import ChannelRoundRobin
@@ -70,9 +70,9 @@ class Selection(Policy, abstract=True):
         [0, 1, 2, 0]
         """
         # Imported here: a run's id digests what is global, and rounds by hand decide no run.
-        from workbench.policies.dispatch.selection.rounds import Rounds
+        from workbench.policies.dispatch.selection.stepper import SelectionStepper
 
-        return Rounds(self, channels, levels, seed)
+        return SelectionStepper(self, channels, levels, seed)
 
     def ready(self, channels: int, levels: int, seed: int = 0, checked: bool = False) -> ReadySelection:
         """Return the policy for one run: compiled function, parameters, fresh memory."""

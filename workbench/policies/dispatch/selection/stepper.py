@@ -1,4 +1,4 @@
-"""A selection policy tried out step by step: rounds that are made up, asked in plain Python."""
+"""A selection policy run step by step in plain Python, with the heads of channels that a caller gives."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Head(NamedTuple):
     waves: int = 1
 
 
-class Chooser(Protocol):
-    """What rounds need of the policy that they try out."""
+class SelectionProtocol(Protocol):
+    """What the stepper needs of a selection policy."""
 
     def check_run(self, channels: int, levels: int) -> None: ...
     def parameters(self) -> np.ndarray: ...
@@ -34,7 +34,7 @@ class Chooser(Protocol):
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray: ...
 
 
-class Rounds:
+class SelectionStepper:
     """One run of a selection policy, round by round.
 
     >>> from workbench.policies.dispatch.selection import ServedMarks
@@ -45,7 +45,7 @@ class Rounds:
     2
     """
 
-    def __init__(self, policy: Chooser, channels: int, levels: int = 4, seed: int = 0) -> None:
+    def __init__(self, policy: SelectionProtocol, channels: int, levels: int = 4, seed: int = 0) -> None:
         channels, levels = whole("channels", channels, 1, MOST_UNITS), whole("levels", levels, 1, MOST_LEVELS)
         policy.check_run(channels, levels)
         self.policy, self.channels, self.levels = policy, channels, levels
