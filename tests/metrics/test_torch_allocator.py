@@ -10,7 +10,7 @@ import pytest
 
 from tests.slow import seeds
 from workbench.metrics.torch_allocator import MEASURES, measure
-from workbench.records.torch_allocator import ALLOC, FREE, AllocatorRecord, CallCosts, CardRun, Reproduced
+from workbench.records.torch_allocator import ALLOC, FREE, AllocatorRecord, CallCosts, CardRun, ReplayFidelity
 
 MIB = 1 << 20
 COSTS = CallCosts(alloc_ns=20_000, free_ns=7_000, page_ns=2_000, ns_per_mib=500)
@@ -80,7 +80,7 @@ def cost_of(size: int, pages: int) -> float:
 def test_every_measure_equals_its_slow_twin(seed):
     chance = random.Random(seed)
     cards = tuple(made_up(chance, chance.choice([0, 1, 40])) for _ in range(chance.choice([1, 2])))
-    exact = Reproduced(*(chance.randrange(100) for _ in range(5))) if seed % 2 else None
+    exact = ReplayFidelity(*(chance.randrange(100) for _ in range(5))) if seed % 2 else None
     record = AllocatorRecord(cards, exact, COSTS)
     measures, expected = measure(record), plain(record)
     assert measures.keys() == expected.keys() == MEASURES.keys()

@@ -11,7 +11,16 @@ import numpy as np
 
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.statistics import over
-from workbench.records.torch_allocator import ALLOC, BYTES, PAGES, ROW, AllocatorRecord, CallCosts, CardRun, Reproduced
+from workbench.records.torch_allocator import (
+    ALLOC,
+    BYTES,
+    PAGES,
+    ROW,
+    AllocatorRecord,
+    CallCosts,
+    CardRun,
+    ReplayFidelity,
+)
 
 MEASURES = declared(
     Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the driver at a time"),
@@ -34,25 +43,25 @@ MEASURES = declared(
 
 def measure(record: AllocatorRecord) -> dict[str, float]:
     """Compute every measure of a run."""
-    reserved = sum(max(int(it.reserved.max(initial=0)), it.reserved_at_start) for it in record.cards)
-    live = sum(int(it.live.max(initial=0)) for it in record.cards)
+    reserved = sum(max(int(card.reserved.max(initial=0)), card.reserved_at_start) for card in record.cards)
+    live = sum(int(card.live.max(initial=0)) for card in record.cards)
     return {
         "reserved_peak_bytes": float(reserved),
         "live_peak_bytes": float(live),
         "fragmentation": 1 - over(live, reserved),
-        "driver_calls": float(sum(len(_own_calls(it)) for it in record.cards)),
-        "driver_ns": sum(driver_ns(_own_calls(it), record.costs) for it in record.cards),
-        "pages_mapped": float(sum(it.pages_mapped for it in record.cards)),
-        "flushes": float(sum(it.flushes for it in record.cards)),
-        "refused": float(sum(_refused(it).sum() for it in record.cards)),
+        "driver_calls": float(sum(len(_history_calls(card)) for card in record.cards)),
+        "driver_ns": sum(driver_ns(_history_calls(card), record.costs) for card in record.cards),
+        "pages_mapped": float(sum(card.pages_mapped for card in record.cards)),
+        "flushes": float(sum(card.flushes for card in record.cards)),
+        "refused": float(sum(_refused(card).sum() for card in record.cards)),
         "refused_though_cached": float(
-            sum((_refused(it) & (it.reserved - it.live >= it.size)).sum() for it in record.cards)
+            sum((_refused(card) & (card.reserved - card.live >= card.size)).sum() for card in record.cards)
         ),
-        **{name: float(getattr(record.reproduced, name, math.nan)) for name in Reproduced._fields},
+        **{name: float(getattr(record.reproduced, name, math.nan)) for name in ReplayFidelity._fields},
     }
 
 
-def _own_calls(run: CardRun) -> np.ndarray:
+def _history_calls(run: CardRun) -> np.ndarray:
     """Return the driver's calls within the history."""
     return run.calls[run.calls[:, ROW] >= run.before]
 

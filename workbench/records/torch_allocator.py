@@ -40,7 +40,7 @@ class CardRun(NamedTuple):
     pages_mapped: int
 
 
-class Reproduced(NamedTuple):
+class ReplayFidelity(NamedTuple):
     """How a replay compares with the recording, all cards together."""
 
     segment_allocs: int
@@ -72,7 +72,7 @@ class AllocatorRecord(NamedTuple):
     """One run of the engine `torch_allocator`."""
 
     cards: tuple[CardRun, ...]
-    reproduced: Reproduced | None
+    reproduced: ReplayFidelity | None
     """None where nothing was recorded, or where the recording was served in another way."""
     costs: CallCosts
 

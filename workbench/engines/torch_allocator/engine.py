@@ -22,7 +22,7 @@ from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.machine import Board
-from workbench.records.torch_allocator import AllocatorRecord, CallCosts, CardRun, Reproduced
+from workbench.records.torch_allocator import AllocatorRecord, CallCosts, CardRun, ReplayFidelity
 from workbench.streams import Streams
 from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.pool_requests import TensorRequests
@@ -127,7 +127,7 @@ def _served(replay: ReplayInput, options: AllocatorOptions) -> CardRun:
 def _as_recorded(logs: tuple[AllocatorLog, ...], options: AllocatorOptions) -> AllocatorRecord:
     replays = [replay_of(log) for log in logs]
     exact = sum((one.exactness for one in replays), NOTHING_TO_COMPARE)
-    reproduced = Reproduced(
+    reproduced = ReplayFidelity(
         segment_allocs=exact.segment_allocs,
         segment_allocs_reproduced=exact.segment_allocs_reproduced,
         allocs=exact.allocs,
@@ -138,7 +138,9 @@ def _as_recorded(logs: tuple[AllocatorLog, ...], options: AllocatorOptions) -> A
     return _record(cards, reproduced, options)
 
 
-def _record(cards: tuple[CardRun, ...], reproduced: Reproduced | None, options: AllocatorOptions) -> AllocatorRecord:
+def _record(
+    cards: tuple[CardRun, ...], reproduced: ReplayFidelity | None, options: AllocatorOptions
+) -> AllocatorRecord:
     return AllocatorRecord(cards, reproduced, options.costs)
 
 
