@@ -32,7 +32,7 @@ from workbench.files import digest_of_file
 from workbench.levers import lever
 from workbench.streams import Streams
 from workbench.workloads.catalogue import trace_file
-from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
+from workbench.workloads.core_assignment import CoreAssignment, RoundRobin
 from workbench.workloads.importers import read_trace
 from workbench.workloads.importers.accelsim import KernelsList, read_listing, trace_beside
 from workbench.workloads.importers.nvbit import MemTraceReader, NvbitMemTrace, Part
@@ -54,7 +54,7 @@ class TraceAccesses(OfTrace):
     spec 4, section 6: real page traces from kernels where available.
     """
 
-    order: DispatchOrder = lever(RoundRobin(), description="which core runs each thread block")
+    order: CoreAssignment = lever(RoundRobin(), description="which core runs each thread block")
     resident: int = lever(
         2, least=1, most=64, unit="workgroups", description="thread blocks of a grouped trace that a core runs at once"
     )
@@ -250,7 +250,7 @@ def _part(touches: Touches, rows: slice) -> Touches:
 def _drained(touches: Touches, blocks: int, placing: _Placing) -> WarpPages:
     """Return a batch of a raw trace: instructions keep the order of the file."""
     instruction, copy, page = _lanes(touches, placing)
-    core = placing.spec.order.core(touches.block[instruction] * placing.spec.copies + copy, blocks, placing.cores)
+    core = placing.spec.order.core_of(touches.block[instruction] * placing.spec.copies + copy, blocks, placing.cores)
     none = np.zeros(len(page), np.int64)
     return WarpPages(none, instruction, copy, none, page, core)
 
@@ -263,7 +263,7 @@ def _in_step(touches: Touches, blocks: int, together: int, placing: _Placing) ->
     step = np.arange(len(touches.block)) - np.repeat(new_warp, np.diff(new_warp, append=len(touches.block)))
     place = np.cumsum(new_block) - 1
     workgroup = (touches.block[new_block, None] * placing.spec.copies + np.arange(placing.spec.copies)).ravel()
-    core = placing.spec.order.core(workgroup, blocks, placing.cores)
+    core = placing.spec.order.core_of(workgroup, blocks, placing.cores)
     window = np.arange(len(workgroup)) // (together * placing.spec.copies)
     turn = Ordinals(int(window[-1] + 1) * placing.cores).of(window * placing.cores + core)
     wave = window * len(workgroup) + turn // placing.spec.resident

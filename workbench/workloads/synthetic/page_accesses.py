@@ -1,4 +1,4 @@
-"""Cores that access pages without computing anything: so many accesses at a pace, some of shared pages, some of own."""
+"""Cores that access pages without computing anything: at a pace, some pages shared, some private."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def _pages(working_set: float, machine: Any) -> int:
     return max(round(working_set * machine.private_entries), 1)
 
 
-class SomeShared(PageAccesses):
-    """The base of generators that read one array shared by all cores, and one of each core's own behind it."""
+class SharedAndPrivate(PageAccesses):
+    """The base of generators that read one array shared by all cores, then a private array of each core."""
 
     sharing: float = lever(
         0.5, least=0, most=1, step=0.05, description="how much of all accesses are to the shared array"
@@ -94,21 +94,21 @@ class SomeShared(PageAccesses):
     )
 
     def patterns(self) -> tuple[PagePattern, PagePattern]:
-        """Return which pages of the shared array, and of an own array, come next."""
+        """Return which pages of the shared array, and of a private array, come next."""
         raise NotImplementedError
 
     def pages(self, machine: Any) -> int:
         """Return the pages of the shared array, then of the array of each core."""
-        return self.array_pages(machine) + self.own_pages(machine) * int(machine.cores)
+        return self.array_pages(machine) + self.private_pages(machine) * int(machine.cores)
 
-    def own_pages(self, machine: Any) -> int:
-        """Return the pages of a core's own array, at least 1."""
+    def private_pages(self, machine: Any) -> int:
+        """Return the pages of a core's private array, at least 1."""
         return _pages(self.own_working_set or self.working_set, machine)
 
     def reader(self, machine: Any, streams: Streams) -> PageReader:
-        of_shared, of_own = self.array_pages(machine), self.own_pages(machine)
-        patterns = zip(self.patterns(), (of_shared, of_own), strict=True)
-        shared, own = (pattern.reader(pages, machine.cores) for pattern, pages in patterns)
+        shared_size, private_size = self.array_pages(machine), self.private_pages(machine)
+        patterns = zip(self.patterns(), (shared_size, private_size), strict=True)
+        shared, private = (pattern.reader(pages, machine.cores) for pattern, pages in patterns)
         ranks, kinds = streams.flow("pages"), streams.flow("sharing")
 
         def read(core: np.ndarray) -> np.ndarray:
@@ -116,7 +116,7 @@ class SomeShared(PageAccesses):
             page = np.empty(len(core), np.int64)
             page[is_shared] = shared(core[is_shared], rank[is_shared])
             other = ~is_shared
-            page[other] = own(core[other], rank[other]) + core[other].astype(np.int64) * of_own + of_shared
+            page[other] = private(core[other], rank[other]) + core[other].astype(np.int64) * private_size + shared_size
             return page
 
         return read
@@ -145,11 +145,11 @@ class PrivateArrays(PageAccesses, Generator):
 
     def reader(self, machine: Any, streams: Streams) -> PageReader:
         of_array = self.array_pages(machine)
-        own, ranks = self.pattern.reader(of_array, machine.cores), streams.flow("pages")
-        return lambda core: own(core, ranks(len(core))) + core.astype(np.int64) * of_array
+        private, ranks = self.pattern.reader(of_array, machine.cores), streams.flow("pages")
+        return lambda core: private(core, ranks(len(core))) + core.astype(np.int64) * of_array
 
 
-class SharedSweep(SomeShared, Generator):
+class SharedSweep(SharedAndPrivate, Generator):
     """Every core reads one shared array page after page and from its beginning again; the rest are pages of its own.
 
     With `sharing` 1 nothing else is read: a working set of 1.5 private TLBs is then what least-recently-used never
@@ -217,7 +217,7 @@ class StencilHalo(PageAccesses, Generator):
         return read
 
 
-class ZipfMixture(SomeShared, Generator):
+class ZipfMixture(SharedAndPrivate, Generator):
     """Each access is to a shared page with the chance `sharing`, else to a page of the core's own; both by Zipf's law.
 
     References
@@ -276,12 +276,12 @@ class ProducerConsumer(PageAccesses, Generator):
         return self.array_pages(machine) * (self._groups(machine) + int(machine.cores))
 
     def reader(self, machine: Any, streams: Streams) -> PageReader:
-        of_array, ordinals, own_from = self.array_pages(machine), Ordinals(machine.cores), self._groups(machine)
+        of_array, ordinals, private_from = self.array_pages(machine), Ordinals(machine.cores), self._groups(machine)
         ranks, kinds = streams.flow("pages"), streams.flow("sharing")
 
         def read(core: np.ndarray) -> np.ndarray:
             to_ring = kinds(len(core)) < self.sharing
-            page = (ranks(len(core)) * of_array).astype(np.int64) + (own_from + core.astype(np.int64)) * of_array
+            page = (ranks(len(core)) * of_array).astype(np.int64) + (private_from + core.astype(np.int64)) * of_array
             member = core[to_ring].astype(np.int64)
             behind = np.where(member % self.group, self.lag, 0)
             page[to_ring] = (ordinals.of(member) - behind) % of_array + member // self.group * of_array

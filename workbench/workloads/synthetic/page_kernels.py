@@ -16,7 +16,7 @@ import numpy as np
 from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
+from workbench.workloads.core_assignment import CoreAssignment, RoundRobin
 from workbench.workloads.warp_pages import CoreClock, Ordinals, WarpPages, cut
 from workbench.workloads.workload import Accesses, Workload
 
@@ -104,7 +104,7 @@ class PageKernel(Workload):
         4, least=1, most=16, scale="power_of_two", unit="bytes", description="an element of its arrays"
     )
     warp_size: int = lever(32, least=8, most=64, scale="power_of_two", unit="threads", description="threads of a warp")
-    order: DispatchOrder = lever(RoundRobin(), description="which core runs each workgroup")
+    order: CoreAssignment = lever(RoundRobin(), description="which core runs each workgroup")
     resident: int = lever(2, least=1, most=64, unit="workgroups", description="workgroups that a core runs at once")
     gap: float = lever(4.0, least=0, most=1e6, unit="cycles", description="cycles between two accesses of a core")
     repeats: int = lever(1, least=1, most=1 << 30, unit="launches", description="how often all of it is launched")
@@ -171,7 +171,7 @@ class PageKernel(Workload):
     def _waves(self, launch: Launch, machine: Any) -> Iterator[WarpPages]:
         """Yield some whole waves at a time of a launch."""
         number = np.arange(launch.workgroups)
-        core = self.order.core(number, launch.workgroups, machine.cores)
+        core = self.order.core_of(number, launch.workgroups, machine.cores)
         wave = Ordinals(machine.cores).of(core) // self.resident
         sequence = np.argsort(wave, kind="stable")
         ends = np.cumsum(np.bincount(wave))

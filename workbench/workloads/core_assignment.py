@@ -1,4 +1,4 @@
-"""The order in which the groups of a recorded kernel are dispatched to cores: in turn, in blocks, or as listed."""
+"""Assignment of a kernel's workgroups to cores: in turn, in blocks, or as listed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from workbench.errors import InputError
 from workbench.levers import Family, lever
 
 
-class DispatchOrder(Family, noun="dispatch order", example="{blocked: 4}"):
-    """The base of every dispatch order; a core that is named beyond the machine's is refused by `check_cores`."""
+class CoreAssignment(Family, noun="dispatch order", example="{blocked: 4}"):
+    """The base of every assignment; a core that is named beyond the machine's is refused by `check_cores`."""
 
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+    def core_of(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
         """Return the core of each workgroup.
 
         Parameters
@@ -37,21 +37,21 @@ class DispatchOrder(Family, noun="dispatch order", example="{blocked: 4}"):
         """Refuse a core that the machine does not have."""
 
 
-class RoundRobin(DispatchOrder):
+class RoundRobin(CoreAssignment):
     """Workgroup i goes to core i mod cores: what MGPUSim's and GPGPU-Sim's dispatchers do while all cores have room.
 
-    >>> RoundRobin().core(np.arange(5), 5, 2).tolist()
+    >>> RoundRobin().core_of(np.arange(5), 5, 2).tolist()
     [0, 1, 0, 1, 0]
     """
 
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+    def core_of(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
         return workgroup % cores
 
 
-class Blocked(DispatchOrder):
+class Blocked(CoreAssignment):
     """So many workgroups in a row go to a core, then as many to the next; 0 = the grid divided evenly by the cores.
 
-    >>> Blocked().core(np.arange(5), 5, 2).tolist(), Blocked(size=1).core(np.arange(5), 5, 2).tolist()
+    >>> Blocked().core_of(np.arange(5), 5, 2).tolist(), Blocked(size=1).core_of(np.arange(5), 5, 2).tolist()
     ([0, 0, 0, 1, 1], [0, 1, 0, 1, 0])
     """
 
@@ -60,7 +60,7 @@ class Blocked(DispatchOrder):
         0, least=0, most=1 << 30, unit="workgroups", description="workgroups in a row on a core; 0 = all its"
     )
 
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+    def core_of(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
         return workgroup // self._size(workgroups, cores) % cores
 
     def period(self, workgroups: int, cores: int) -> int:
@@ -70,10 +70,10 @@ class Blocked(DispatchOrder):
         return self.size or max(-(-workgroups // cores), 1)
 
 
-class Listed(DispatchOrder):
-    """Workgroup i goes to the i-th core of a list, which begins anew at its end: what a dispatcher was seen to do.
+class Listed(CoreAssignment):
+    """Workgroup i goes to the i-th core of a list, which begins again at its end: what a dispatcher was seen to do.
 
-    >>> Listed(cores=(2, 0, 0)).core(np.arange(5), 5, 4).tolist()
+    >>> Listed(cores=(2, 0, 0)).core_of(np.arange(5), 5, 4).tolist()
     [2, 0, 0, 2, 0]
     """
 
@@ -86,7 +86,7 @@ class Listed(DispatchOrder):
         if not self.cores:
             raise InputError(f"{self.name}.cores must name at least one core. Got [].")
 
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+    def core_of(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
         return np.array(self.cores, np.int64)[workgroup % len(self.cores)]
 
     def period(self, workgroups: int, cores: int) -> int:
