@@ -100,7 +100,7 @@ def _shoot_down(case: Case) -> Case:
     return _options(case, shootdown_cycles=0)
 
 
-def _same(case: Case) -> Case:
+def _unchanged(case: Case) -> Case:
     """Return the case: what is removed is in the workload."""
     return case
 
@@ -108,7 +108,7 @@ def _same(case: Case) -> Case:
 _REMOVES: dict[str, Callable[[Case], Case]] = {
     "memory": _memory,
     "channel": _channel,
-    "compute": _same,
+    "compute": _unchanged,
     "issue": _issue,
     "walkers": _walkers,
     "translation": _translation,
@@ -177,7 +177,7 @@ def _policy(case: Case, slot: str, policy: Policy) -> Case:
     return case._replace(slots=case.slots._replace(**{slot: policy}), setup=case.setup._replace(policies=policies))
 
 
-class Alone:
+class SoloWorkload:
     """A workload of which one application runs: the others keep their numbers, and do nothing."""
 
     name = "alone"
@@ -192,7 +192,7 @@ class Alone:
         )
 
 
-def alone(applications: Applications) -> Iterator[Alone]:
+def solo_workloads(applications: Applications) -> Iterator[SoloWorkload]:
     """Yield a workload for each application, in the order of their numbers."""
     for number in range(len(applications)):
-        yield Alone(applications, number)
+        yield SoloWorkload(applications, number)

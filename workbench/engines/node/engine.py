@@ -18,7 +18,7 @@ from workbench.compiled import bound
 from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.node.ablation import alone, removed
+from workbench.engines.node.ablation import removed, solo_workloads
 from workbench.engines.node.calendar import play
 from workbench.engines.node.event_heap import new_event_heap
 from workbench.engines.node.link_state import new_links
@@ -89,7 +89,8 @@ class Node(Simulator[NodeRecord]):
         given = self.given(setup, seed)
         applications = setup.workload.applications(given.machine, given.streams)
         records = [
-            super(Node, self).simulate(setup._replace(workload=workload), seed) for workload in alone(applications)
+            super(Node, self).simulate(setup._replace(workload=workload), seed)
+            for workload in solo_workloads(applications)
         ]
         lasted = [time_of(record, number) for number, record in enumerate(records)]
         return np.array(lasted, np.int64)
@@ -270,7 +271,7 @@ def broken(run: Run, members: Members) -> Iterator[str]:
     yield from _groups(run)
     yield from _times(run)
     yield from _bytes(members)
-    yield from _stale(run, members)
+    yield from _stale_tlb_pages(run, members)
 
 
 def _groups(run: Run) -> Iterator[str]:
@@ -302,17 +303,17 @@ def _bytes(members: Members) -> Iterator[str]:
     state, capacity = pool.lent.service.state, pool.lent.service.tables.capacity
     lost = capacity - state.physical - state.cached - state.held
     for card in np.flatnonzero(lost).tolist():
-        if lost[card] < 0 or not _rounds(state.driver, card):
+        if lost[card] < 0 or not _driver_rounds_up(state.driver, card):
             yield f"card {card} has {int(lost[card])} bytes that are neither free, cached nor in use"
 
 
-def _rounds(driver: Any, card: int) -> bool:
+def _driver_rounds_up(driver: Any, card: int) -> bool:
     """Return whether the driver's placement takes more granules than it is asked for, as buddies do."""
     footprints = driver.footprints[driver.first[LENGTHS, card] : driver.first[LENGTHS, card + 1]]
     return bool(driver.granule > 0 and (footprints != np.arange(footprints.size)).any())
 
 
-def _stale(run: Run, members: Members) -> Iterator[str]:
+def _stale_tlb_pages(run: Run, members: Members) -> Iterator[str]:
     """Yield TLBs that hold a page that is not mapped."""
     if run.rules.memory == 0:
         return
