@@ -16,9 +16,9 @@ from workbench.machine import ClassPower, NoHeat, NoPower, RcHeat
 from workbench.metrics.dispatch import MEASURES, measure, service_measures
 from workbench.metrics.dispatch_modules import (
     balance_measures,
-    course,
     energy_joules,
     energy_prediction,
+    execution_spans,
     module_power,
     power_measures,
     total_pj,
@@ -111,7 +111,7 @@ def test_power_of_each_module_is_its_energy_over_the_run(record):
 def test_energy_is_conserved_whatever_the_windows(record, cycles):
     """All windows together, the counts times their energies, and power times time are the same."""
     spent = sum(float(chunk.sum()) for chunk in windows(record, cycles))
-    assert spent == pytest.approx(total_pj(record, course(record)), rel=1e-12)
+    assert spent == pytest.approx(total_pj(record, execution_spans(record)), rel=1e-12)
     counted = (record.instructions * record.power.energies_pj()).sum()
     lost_to_division = record.power.energies_pj().sum() * len(record.group)
     assert abs(spent - counted) <= lost_to_division
@@ -274,4 +274,4 @@ def test_a_billion_cycles_are_exact():
     record = blank._replace(duration=np.array([10**12 + 1, 1]), power=ClassPower(idle_watts=0.0))
     result = balance_measures(record)
     assert result["utilisation[workgroups]"] == (10**12 + 2) / (2 * 3 * (10**12 + 1))
-    assert total_pj(record, course(record)) == 0
+    assert total_pj(record, execution_spans(record)) == 0

@@ -64,7 +64,7 @@ def measure_words(measure: Measure) -> str:
     words = [part for part in parts if part != timed and part not in _STATISTICS]
     first = [_STATISTICS[part] for part in parts if part in _STATISTICS]
     lasts = timed is not None and words[-1:] != [] and words[-1] not in _DURATIONS
-    return measure.told(" ".join([*first, *words, *(["time"] if lasts else [])]))
+    return measure.with_part(" ".join([*first, *words, *(["time"] if lasts else [])]))
 
 
 def measure_label(measure: Measure) -> str:

@@ -177,7 +177,7 @@ def power_measures(record: DispatchRecord) -> dict[str, float]:
     """Compute energy, evenness of power, temperatures, foresight; NaN where power or heat is not simulated."""
     if not has_power(record) or not makespan(record):
         return dict.fromkeys((*POWER, *HEAT, "energy_prediction"), math.nan)
-    along = course(record)
+    along = execution_spans(record)
     return {
         "energy_joules": energy_joules(record, along),
         **evenness(power_windows(record, along), makespan(record)),
@@ -201,7 +201,9 @@ def window_cycles(record: DispatchRecord) -> int:
     return record.heat.cycles() if record.heat is not None and has_heat(record) else WINDOW_CYCLES
 
 
-def power_windows(record: DispatchRecord, along: Course | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def power_windows(
+    record: DispatchRecord, along: ExecutionSpans | None = None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the power of each module in each window, chunk by chunk.
 
     Yields
@@ -249,14 +251,14 @@ def module_power(record: DispatchRecord) -> np.ndarray:
     return whole / makespan(record)
 
 
-def energy_joules(record: DispatchRecord, along: Course | None = None) -> float:
+def energy_joules(record: DispatchRecord, along: ExecutionSpans | None = None) -> float:
     """Compute what all modules spend from cycle 0 to the last release: idle power and all instructions."""
     assert record.power is not None
     idle = record.power.idle() * record.modules * seconds(makespan(record), record.clock_mhz)
-    return idle + PICO * total_pj(record, course(record) if along is None else along)
+    return idle + PICO * total_pj(record, execution_spans(record) if along is None else along)
 
 
-def temperatures(record: DispatchRecord, along: Course | None = None) -> Iterator[np.ndarray]:
+def temperatures(record: DispatchRecord, along: ExecutionSpans | None = None) -> Iterator[np.ndarray]:
     """Yield each module's degrees above the ambient at the end of each step, chunk by chunk: float64[steps, modules].
 
     All modules start at the ambient; in the last step they are idle after the last release.
@@ -286,7 +288,7 @@ def _warm(keeps: np.ndarray, gains: np.ndarray, heat: np.ndarray, before: np.nda
             power[step, module] = heat[module]
 
 
-def _heat(record: DispatchRecord, along: Course) -> dict[str, float]:
+def _heat(record: DispatchRecord, along: ExecutionSpans) -> dict[str, float]:
     if not has_heat(record):
         return dict.fromkeys(HEAT, math.nan)
     steps, spread, peak = 0, 0.0, 0.0
@@ -297,7 +299,7 @@ def _heat(record: DispatchRecord, along: Course) -> dict[str, float]:
     return {"temperature_spread_k": spread / steps, "temperature_peak_k": peak}
 
 
-def energy_prediction(record: DispatchRecord, along: Course | None = None) -> float:
+def energy_prediction(record: DispatchRecord, along: ExecutionSpans | None = None) -> float:
     """Compute how well a module's energy in one window of the choice's history foretells that in the next (H3.16).
 
     It is the correlation over modules and pairs of whole windows that follow each other, of the instructions' energy
@@ -309,7 +311,7 @@ def energy_prediction(record: DispatchRecord, along: Course | None = None) -> fl
     whole = makespan(record) // record.history_cycles
     last, sums = np.zeros((0, record.modules)), np.zeros(3)
     for spent in windows(record, record.history_cycles, along):
-        joined = np.concatenate([last, _apart(spent[:whole])])
+        joined = np.concatenate([last, _deviations(spent[:whole])])
         past, coming = joined[:-1], joined[1:]
         sums += [(past * coming).sum(), (past**2).sum(), (coming**2).sum()]
         last, whole = joined[-1:], whole - len(spent)
@@ -318,7 +320,7 @@ def energy_prediction(record: DispatchRecord, along: Course | None = None) -> fl
     return shared / scale if scale else math.nan
 
 
-def _apart(spent: np.ndarray) -> np.ndarray:
+def _deviations(spent: np.ndarray) -> np.ndarray:
     """Return how far each module is from the mean of all in the same window; what is rounding alone is nothing."""
     mean = spent.mean(axis=1, keepdims=True)
     off = spent - mean
@@ -334,7 +336,7 @@ AT_ONCE = 1 << 18
 _NEXT, _ENDED, _WINDOW = range(3)
 
 
-class Course(NamedTuple):
+class ExecutionSpans(NamedTuple):
     """What the modules execute when: everything that windows of any length are made of."""
 
     rates: np.ndarray
@@ -359,7 +361,7 @@ class Flow(NamedTuple):
     """int64[3]: the next dispatch, how many were released, the next window."""
 
 
-def course(record: DispatchRecord) -> Course:
+def execution_spans(record: DispatchRecord) -> ExecutionSpans:
     """Return the rates of every dispatch, and when they begin and end.
 
     A dispatch executes its waves' share of its group's instructions, the same number of each class in every cycle.
@@ -368,10 +370,10 @@ def course(record: DispatchRecord) -> Course:
     _set_rates(rows(record), record.instructions, rates)
     ends = releases(record)
     order = np.argsort(ends, kind="stable")
-    return Course(rates, record.module, record.cycle, ends[order], order)
+    return ExecutionSpans(rates, record.module, record.cycle, ends[order], order)
 
 
-def windows(record: DispatchRecord, cycles: int, along: Course | None = None) -> Iterator[np.ndarray]:
+def windows(record: DispatchRecord, cycles: int, along: ExecutionSpans | None = None) -> Iterator[np.ndarray]:
     """Yield the energy that instructions cost each module in windows of so many cycles, from cycle 0 on.
 
     The last window is the one in which the last group is released; it may reach beyond that. Instructions of a group
@@ -380,7 +382,7 @@ def windows(record: DispatchRecord, cycles: int, along: Course | None = None) ->
 
     Parameters
     ----------
-    along : Course, optional
+    along : ExecutionSpans, optional
         That of the record, where it is at hand.
 
     Yields
@@ -390,7 +392,7 @@ def windows(record: DispatchRecord, cycles: int, along: Course | None = None) ->
     """
     assert record.power is not None
     energies = record.power.energies_pj() / FIXED
-    along = course(record) if along is None else along
+    along = execution_spans(record) if along is None else along
     of_each = np.zeros((record.modules, CLASSES), np.int64)
     flow = Flow(of_each, of_each.copy(), np.zeros(3, np.int64))
     left = -(-makespan(record) // cycles)
@@ -402,7 +404,7 @@ def windows(record: DispatchRecord, cycles: int, along: Course | None = None) ->
         left -= len(chunk)
 
 
-def total_pj(record: DispatchRecord, along: Course) -> float:
+def total_pj(record: DispatchRecord, along: ExecutionSpans) -> float:
     """Compute the energy of all instructions of a run, picojoules."""
     assert record.power is not None
     counts = (along.rates * record.duration[record.group][:, None]).sum(axis=0)
@@ -422,7 +424,7 @@ def _set_rates(rows: Rows, instructions: np.ndarray, rates: np.ndarray) -> None:
 
 
 @kernel
-def _fill(along: Course, flow: Flow, cycles: int, energies: np.ndarray, chunk: np.ndarray) -> None:
+def _fill(along: ExecutionSpans, flow: Flow, cycles: int, energies: np.ndarray, chunk: np.ndarray) -> None:
     at = flow.at
     for window in range(chunk.shape[0]):
         beyond = (at[_WINDOW] + 1) * cycles
@@ -438,7 +440,7 @@ def _fill(along: Course, flow: Flow, cycles: int, energies: np.ndarray, chunk: n
 
 
 @kernel
-def _change(along: Course, flow: Flow, dispatch: int, late: int, sign: int) -> None:
+def _change(along: ExecutionSpans, flow: Flow, dispatch: int, late: int, sign: int) -> None:
     """Change a module's rate; `late` is how many cycles of the window have passed, as a negative number."""
     module = along.module[dispatch]
     for cls in range(CLASSES):

@@ -31,7 +31,7 @@ class Measure(NamedTuple):
         >>> Measure("wait_p99_cycles[4]", "cycles", "lower", "", "priority 4").label
         'wait p99, priority 4 (cycles)'
         """
-        words = self.told(self.stem.removesuffix("_cycles").replace("_", " "))
+        words = self.with_part(self.stem.removesuffix("_cycles").replace("_", " "))
         return f"{words} ({self.unit})" if self.unit else words
 
     @property
@@ -39,8 +39,8 @@ class Measure(NamedTuple):
         """Return the name without its part: `wait_p99_cycles` of `wait_p99_cycles[4]`."""
         return self.name.partition("[")[0]
 
-    def told(self, words: str) -> str:
-        """Return what stands for the stem in words, and the part that it is about."""
+    def with_part(self, words: str) -> str:
+        """Return the words for the stem, followed by the part that the measure is about."""
         return f"{words}, {self.of}" if self.of else words
 
 
