@@ -54,10 +54,10 @@ def compile_address_plan() -> None:
 def compile_service() -> None:
     """Grant one region as the storage service does, which no run does."""
     from tests.engines.pool_cases import Case
-    from workbench.engines.pool.live import Live
+    from workbench.engines.pool.live import LiveBoard
     from workbench.machine import Board
 
-    live = Live(Case([], Board()).setup())
+    live = LiveBoard(Case([], Board()).setup())
     granted = live.allocate(1, 64)
     assert granted is not None
     live.free(granted.row)

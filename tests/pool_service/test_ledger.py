@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.engines.pool_cases import Case
 from tests.slow import LONG, examples
-from workbench.engines.pool.live import Live
+from workbench.engines.pool.live import LiveBoard
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Link
 from workbench.policies.pool import (
@@ -86,7 +86,7 @@ def test_what_is_granted_one_at_a_time_is_what_the_engine_grants(kind, steps):
     """Card, address, bytes, cached or from the driver; and in the arenas nothing overlaps."""
     board, rows, regions, rows_of = board_of(kind), asked(steps), {}, {}
     record = Case(rows, board, KINDS[kind], seed=0).simulate()
-    live, arenas = Live(Case([], board, KINDS[kind]).setup()), ledger(board, **KINDS[kind])
+    live, arenas = LiveBoard(Case([], board, KINDS[kind]).setup()), ledger(board, **KINDS[kind])
     for row, (_, _, card, action, handle, size) in enumerate(rows):
         if action == FREE:
             if rows_of[handle] is not None:
@@ -112,7 +112,7 @@ def test_what_is_granted_one_at_a_time_is_what_the_engine_grants(kind, steps):
 
 def test_a_run_without_an_end_makes_room_for_more():
     board = BOARD.but(cards=tuple(card.but(memory_bytes=1 << 20) for card in BOARD.cards))
-    live = Live(Case([], board).setup())
+    live = LiveBoard(Case([], board).setup())
     rows = [live.allocate(0, 8) for _ in range(3000)]
     assert [it.address for it in rows] == [8 * k for k in range(3000)]
     for it in rows:

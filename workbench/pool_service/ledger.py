@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.kit.engine import Setup
-from workbench.engines.pool.live import Granted, Live
+from workbench.engines.pool.live import Granted, LiveBoard
 from workbench.errors import PolicyError
 from workbench.pool_service.arenas import PAGE, Slots, discard_pages, memory_of, reserve_pages
 from workbench.pool_service.protocol import NO_PAGES, OUT_OF_MEMORY, POLICY_FAILED, Refusal, place_of, region_id
@@ -74,7 +74,7 @@ class Ledger:
     """
 
     def __init__(self, setup: Setup, drivers: Sequence[Driver], zeroes: bool, noted: Callable[[Segment], None]) -> None:
-        self._live, self.drivers, self._zeroes, self._noted = Live(setup), drivers, zeroes, noted
+        self._live, self.drivers, self._zeroes, self._noted = LiveBoard(setup), drivers, zeroes, noted
         cache: Any = setup.policies["cache"]
         self._pieces = halves if cache.rules().halves else pieces
         self._offset: dict[tuple[int, int], int] = {}

@@ -56,7 +56,7 @@ RELEASE = 0
 """The row of a release; an allocation has the row above 0 that its region keeps until it is released."""
 
 
-class Live:
+class LiveBoard:
     """A board whose memory is granted and released while its user waits.
 
     Parameters
@@ -75,7 +75,7 @@ class Live:
     >>> policies = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
     >>> policies |= {"idle_release": KeepAll(), "driver": ByteCounter(), "residency": Stay()}
     >>> setup = Setup("pool", Board(), None, policies, PoolOptions())
-    >>> live = Live(setup)
+    >>> live = LiveBoard(setup)
     >>> region = live.allocate(1, 96)
     >>> live.free(region.row)
     >>> again = live.allocate(1, 64)
