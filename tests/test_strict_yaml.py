@@ -71,7 +71,7 @@ def test_all_merges_of_a_text_have_one_bound(monkeypatch):
     side_by_side = "a: &a {x: 1, y: 2}\n" + "\n".join(f"b{number}: {{<<: *a}}" for number in range(20))
     within_itself = "a: &a\n  x: 1\n  y: 2\n  <<:\n" + "\n".join("  - {<<: *a}" for _ in range(20))
     monkeypatch.setattr(strict_yaml, "MOST_VALUES", 29)
-    for text, line in ((side_by_side, 16), (within_itself, 10)):
+    for text, line in ((side_by_side, 11), (within_itself, 21)):
         with pytest.raises(InputError, match=rf"^f: line {line}: merges too many keys \(<<\)\.$"):
             parse_mapping(text, "f")
 

@@ -112,19 +112,17 @@ def _size(node: Any, where: str, known: dict[int, tuple[int, int] | None], depth
     """Return how many values a node stands for, and how deep it is nested."""
     if not isinstance(node, (Mapping, list, tuple)):
         return 1, 0
-    result = known.get(id(node), (0, 0))
+    result = known.get(id(node), (0, 1))
     if result is None:
         raise InputError(f"{where}: holds itself: an alias stands inside what it names.")
+    if depth + result[1] > MOST_DEPTH:
+        raise InputError(f"{where}: is nested more than {MOST_DEPTH} deep.")
     if not result[0]:
-        if depth > MOST_DEPTH:
-            raise InputError(f"{where}: is nested more than {MOST_DEPTH} deep.")
         known[id(node)] = None
         inner = node.values() if isinstance(node, Mapping) else node
         sizes = [_size(value, where, known, depth + 1) for value in inner]
         result = 1 + sum(count for count, _ in sizes), 1 + max((deep for _, deep in sizes), default=0)
         known[id(node)] = result
-    if depth + result[1] > MOST_DEPTH:
-        raise InputError(f"{where}: is nested more than {MOST_DEPTH} deep.")
     return result
 
 
@@ -136,49 +134,40 @@ def _line(mark: Any) -> str:
 def _loader() -> Any:
     import yaml
 
-    def refuse(what: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+    def refusal(what: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
         return yaml.constructor.ConstructorError(None, None, what, node.start_mark)
-
-    def named_last_first(value: yaml.Node) -> list[Any]:
-        return value.value[::-1] if isinstance(value, yaml.SequenceNode) else [value]
 
     class Strict(yaml.SafeLoader):
         """The safe loader, which refuses a key that comes twice and bounds the keys that `<<` merges."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__(text)
-            self._merged = 0
-            """How many keys all mappings with `<<` have so far."""
-            self._known: dict[int, tuple[yaml.MappingNode, int]] = {}
-            """By the address of a mapping, the mapping and its number of keys, those that `<<` names written out."""
+        merged = 0
+        """How many keys all mappings with `<<` have so far, each as often as it is named."""
 
-        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        def flatten_mapping(self, node: Any) -> None:
             """Write out in a mapping what `<<` names: its own keys win, then those of what is named first."""
-            if id(node) in self._known:
+            if hasattr(node, "key_count"):
                 return
-            own: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+            own: dict[str, Any] = {}
             for key, value in node.value:
                 if not isinstance(key, yaml.ScalarNode):
-                    raise refuse("a key must be a plain word", key)
+                    raise refusal("a key must be a plain word", key)
                 if key.value in own:
-                    raise refuse(f"the key {key.value!r} comes twice; keep one of them", key)
+                    raise refusal(f"the key {key.value!r} comes twice; keep one of them", key)
                 own[key.value] = key, value
-            named = [one for key, value in own.values() if key.tag == _MERGE for one in named_last_first(value)]
-            pairs = [pair for pair in own.values() if pair[0].tag != _MERGE]
-            count = len(pairs)
-            self._known[id(node)] = node, count  # what a mapping that merges itself adds to itself
+            node.key_count = len(own)
+            values = [value for key, value in own.values() if key.tag == _MERGE]
+            named = [one for value in values for one in (value.value[::-1] if value.id == "sequence" else [value])]
             for one in named:
-                if not isinstance(one, yaml.MappingNode):
-                    raise refuse(f"expected a mapping or list of mappings for merging, but found {one.id}", one)
+                if one.id != "mapping":
+                    raise refusal(f"expected a mapping or list of mappings for merging, but found {one.id}", one)
                 self.flatten_mapping(one)
-                count += self._known[id(one)][1]
-            self._known[id(node)] = node, count
-            if named:
-                self._merged += count
-                if self._merged > MOST_VALUES:
-                    raise refuse("merges too many keys (<<)", node)
-                before = [pair for one in named for pair in one.value if pair[0].tag != _MERGE]
-                node.value = list({pair[0].value: pair for pair in (*before, *pairs)}.values())
+                node.key_count += one.key_count
+            if values:
+                self.merged += node.key_count
+                if self.merged > MOST_VALUES:
+                    raise refusal("merges too many keys (<<)", node)
+                pairs = [pair for one in (*named, node) for pair in one.value if pair[0].tag != _MERGE]
+                node.value = list({pair[0].value: pair for pair in pairs}.values())
             super().flatten_mapping(node)
 
     def mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Hashable, Any]:

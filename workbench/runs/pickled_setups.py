@@ -115,12 +115,7 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
 
 def _with_slots(cls: type, reduced: Any) -> Any:
     """Return how a class is made again, with its slots or the fields of a struct: cloudpickle leaves them out."""
-    if (
-        not isinstance(reduced, tuple)
-        or "__slots__" not in vars(cls)
-        or isinstance(cls, enum.EnumMeta)
-        or issubclass(cls, tuple)
-    ):
+    if not isinstance(reduced, tuple) or "__slots__" not in vars(cls) or issubclass(cls, (tuple, enum.Enum)):
         return reduced
     make, (kind, name, bases, space, *more), *rest = reduced
     if isinstance(cls, msgspec.StructMeta):
@@ -138,19 +133,13 @@ def _with_slots(cls: type, reduced: Any) -> Any:
 
 
 def _struct(
-    kind: Any,
-    fields: Mapping[str, Any],
-    is_checked: bool,
-    options: Mapping[str, Any],
-    name: str,
-    bases: Any,
-    space: Any,
+    kind: Any, fields: Mapping[str, Any], checks: bool, options: Mapping[str, Any], name: str, bases: Any, space: Any
 ) -> Any:
     """Return a struct with fields: of each whether its default is made by a call, and the default; all else is set
     later."""
     given = {one: pair for one, pair in fields.items() if pair[1] is not msgspec.NODEFAULT}
     space |= {one: msgspec.field(default_factory=it) if called else it for one, (called, it) in given.items()}
-    checked = {"__post_init__": _post_init} if is_checked else {}
+    checked = {"__post_init__": _post_init} if checks else {}
     return kind(name, bases, {**space, **checked, "__annotations__": dict.fromkeys(fields, Any)}, **options)
 
 
