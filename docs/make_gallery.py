@@ -105,6 +105,10 @@ def _figures(names: list[str]) -> Iterator[tuple[str, str, Any]]:
     wanted = names or [*FIGURES.names(), *STUDY_FIGURES.names(), *CALCULATIONS.names()]
     for name in (name for name in dict.fromkeys(wanted) if name in FIGURES.names()):
         source = SOURCES.get(name) or Source(next(iter(sweeps_with(name)), ""), 3)
+        if not source.sweep:
+            raise SystemExit(
+                f"{name}: no shipped sweep names this figure; add a line to SOURCES of docs/make_gallery.py."
+            )
         yield name, source.sweep, _of_runs(name, source)
     study = [name for name in STUDY_FIGURES.names() if name in wanted and name not in FIGURES.names()]
     if study:
