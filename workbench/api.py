@@ -81,7 +81,7 @@ class Results(RunSet):
 
         `results.only("best_fit", "segments=64").figure("pareto")`; errors as of `workbench results --only`.
         """
-        from workbench.experiments.run_set import only_points
+        from workbench.experiments.point_selection import only_points
 
         chosen = only_points(self, words)
         results = Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)

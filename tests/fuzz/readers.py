@@ -18,11 +18,11 @@ from workbench.machine import Board
 from workbench.machine.topologies import read_topology
 from workbench.strict_yaml import read_mapping
 from workbench.workloads.access_file import AccessFile
-from workbench.workloads.csv_file import WorkgroupFile
 from workbench.workloads.group_file import GroupFile
 from workbench.workloads.importers import read_trace
 from workbench.workloads.malloc_calls import MallocFile
 from workbench.workloads.pool_file import PoolFile
+from workbench.workloads.workgroup_file import WorkgroupFile
 
 DATA = Path(__file__).parents[1] / "data"
 CRASHES = DATA / "crashes"

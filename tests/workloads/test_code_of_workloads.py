@@ -6,9 +6,9 @@ import pytest
 from workbench.api import planned
 from workbench.levers import lever
 from workbench.runs.execution import execute_runs
-from workbench.workloads import csv_file
-from workbench.workloads.csv_file import WorkgroupFile
+from workbench.workloads import workgroup_file
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
+from workbench.workloads.workgroup_file import WorkgroupFile
 from workbench.workloads.workload import Workgroups
 
 TIMES = 1
@@ -83,14 +83,14 @@ def test_code_counts_where_a_workload_says_nothing(monkeypatch):
 
 
 def test_the_package_s_own_reader_counts(jobs, monkeypatch):
-    read_columns = csv_file.read_columns
+    read_columns = workgroup_file.read_columns
 
     def thrice(text, levers, where):
         columns = read_columns(text, levers, where)
         return {**columns, "duration": columns["duration"] * 3}
 
     before = drained({"file": jobs})
-    monkeypatch.setattr(csv_file, "read_columns", thrice)
+    monkeypatch.setattr(workgroup_file, "read_columns", thrice)
     after = drained({"file": jobs})
     assert (before[1], after[1]) == (10, 30)
     assert before[0] != after[0]

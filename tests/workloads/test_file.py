@@ -17,7 +17,7 @@ from tests.work_counts import instructions
 from workbench.errors import InputError
 from workbench.machine import Machine
 from workbench.streams import Streams
-from workbench.workloads.csv_file import WorkgroupFile
+from workbench.workloads.workgroup_file import WorkgroupFile
 
 HEADER = "arrival,length,duration\n"
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.integers(1, 64), st.integers(1, 10**6)), min_size=1, max_size=20)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.junk import ANYTHING, refusal
 from workbench.machine import read_machine
 from workbench.streams import Streams
-from workbench.workloads.csv_file import WorkgroupFile
 from workbench.workloads.generators import regimes
 from workbench.workloads.synthetic.laws import Bimodal, Exponential, PowersOfTwo, Uniform
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
+from workbench.workloads.workgroup_file import WorkgroupFile
 from workbench.workloads.workload_key import read_workload, workload_schema
 
 PILOT = {  # spec 1, section 6, the table of the pilot, row by row

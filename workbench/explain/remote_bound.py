@@ -13,7 +13,8 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.explain.pool_demand import Demand, demand_of, fullest_moments, granted_in_order, loads
+from workbench.explain.pool_bounds import granted_in_order
+from workbench.explain.pool_demand import Demand, demand_of, fullest_moments, loads
 from workbench.metrics.pool import borrowed_reading_mean_ns
 from workbench.records.pool import PoolRecord
 from workbench.runs.run import PlannedPoint

@@ -8,6 +8,7 @@ holm, false_discovery  what p-values are worth among many
 Looks(...)             what they are worth when data are looked at more than once
 """
 
+from workbench.statistics.claim_verdict import WORDS, OverCases, Word, over_cases
 from workbench.statistics.comparison import (
     Band,
     Equivalence,
@@ -18,19 +19,7 @@ from workbench.statistics.comparison import (
     ratio_within,
 )
 from workbench.statistics.corrections import Looks, false_discovery, holm
-from workbench.statistics.finding import (
-    WORDS,
-    Finding,
-    OverCases,
-    Side,
-    Word,
-    equivalent,
-    every,
-    fact,
-    over_cases,
-    some,
-    superior,
-)
+from workbench.statistics.finding import Finding, Side, equivalent, every, fact, some, superior
 from workbench.statistics.interval import Interval, least_p, mean_interval, median_interval, proportion_interval, sign_p
 from workbench.statistics.pairs import Pairs, pair
 

@@ -203,7 +203,7 @@ def check_kind(cls: type[Workload], wants: str, what: str, known: Iterable[str],
 
     Examples
     --------
-    >>> from workbench.workloads.csv_file import WorkgroupFile
+    >>> from workbench.workloads.workgroup_file import WorkgroupFile
     >>> known = ["group_file", "random_groups"]
     >>> check_kind(WorkgroupFile, "groups", "workgroup_file", known, "a.yaml")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):

@@ -177,7 +177,7 @@ def _from_folder(name: object, folder: Path | None) -> object:
 
 _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "file": {
-        "workgroups": ("workbench.workloads.csv_file", "WorkgroupFile"),
+        "workgroups": ("workbench.workloads.workgroup_file", "WorkgroupFile"),
         "groups": ("workbench.workloads.group_file", "GroupFile"),
         "mallocs": ("workbench.workloads.malloc_calls", "MallocFile"),
         "pool_requests": ("workbench.workloads.pool_file", "PoolFile"),

@@ -14,7 +14,8 @@ from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_bound as slow
 from tests.slow import examples
 from workbench.errors import InputError
-from workbench.explain.pool_demand import Demand, cuts_of, demand_of, granted_in_order, loads, most_granted
+from workbench.explain.pool_bounds import cuts_of, granted_in_order, most_granted
+from workbench.explain.pool_demand import Demand, demand_of, loads
 from workbench.explain.remote_bound import (
     fixed_bound,
     is_nested,
