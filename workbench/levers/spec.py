@@ -55,6 +55,7 @@ class _Levers(dict[str, Lever]):
 class Spec:
     """A frozen, validated value whose fields are levers.
 
+    >>> from workbench.levers import lever
     >>> class Ring(Spec):
     ...     depth: int = lever(4, least=1, most=64, unit="entries", description="how many entries the ring holds")
     >>> Ring(depth=8)
