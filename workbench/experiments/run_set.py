@@ -39,6 +39,8 @@ class RunSet:
         """All runs of the sweep, of which these are those of some points; None where these are all."""
         self.checked = Checked()
         """How many rows are of code of the user's of which a fresh process has confirmed some runs."""
+        self.version_note = ""
+        """Which earlier version kept the rows, and how to have them simulated again; empty if this version did."""
         self._ids: dict[str, list[str]] = {}
 
     @property
@@ -67,7 +69,7 @@ class RunSet:
     def notes(self) -> list[str]:
         """Return what a reader of a table must know of its rows, a sentence each: missing measures, several origins,
         what was refused, and what a workload says of itself in its `notes`."""
-        messages = []
+        messages = [self.version_note] if self.version_note else []
         if missing := self.unmeasured:
             again = (
                 f"; measure them again with: workbench run {self.folder / SWEEP} --out {self.folder}"

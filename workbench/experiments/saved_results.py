@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from workbench.errors import StoreError
+from workbench.experiments.earlier_rows import earlier_rows, earlier_sentence
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.provenance import provenance
 from workbench.experiments.results_folder import (
@@ -35,6 +36,8 @@ from workbench.levers import Spec
 def open_folder(folder: Path) -> RunSet:
     """Return the runs that a folder holds; a measure that was edited since has no values.
 
+    Rows of an earlier version are shown as they are, with a note. The next run of the sweep simulates them again.
+
     Raises
     ------
     StoreError
@@ -45,8 +48,12 @@ def open_folder(folder: Path) -> RunSet:
         raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_folders_inside(folder)}")
     plan = make_plan(read_sweep(folder / SWEEP))
     with closing(Store(folder, read_only=True)) as store:
-        refuse_stale(plan, store, folder)
         plan.sweep.measured_by(anew=True)
+        if not _holds_a_point(plan, store) and (rows := earlier_rows(plan, store)):
+            runs = RunSet(plan, rows, folder)
+            runs.version_note = earlier_sentence(rows, folder / SWEEP, folder)
+            return runs
+        refuse_stale(plan, store, folder)
         return gather(plan, store, folder)
 
 
@@ -55,6 +62,11 @@ def _folders_inside(folder: Path) -> str:
     inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent))
     made = " `workbench run SWEEP.yaml` makes one and says where."
     return f" It holds some: {', '.join(inside)}." if inside else made
+
+
+def name_in(plan: Plan, folder: Path) -> str:
+    """Return the name under which a folder keeps a sweep; empty for the folder's own file, whatever its name was."""
+    return "" if Path(plan.sweep.where).absolute() == (folder / SWEEP).absolute() else plan.sweep.name
 
 
 def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float]) -> RunSet:
@@ -68,7 +80,7 @@ def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float
     if folder is None:
         store = Store(None)
         return gather(plan, store, None, run(plan, store))
-    with held(folder), closing(Store(folder, plan.sweep.name)) as store:
+    with held(folder), closing(Store(folder, name_in(plan, folder))) as store:
         runs = gather(plan, store, folder, run(plan, store))
         write_results(runs, folder)
         return runs
@@ -158,16 +170,18 @@ def refuse_stale(plan: Plan, store: Store, folder: Path) -> None:
         The sentence says what named the rows otherwise, or names what is unlike in the kept point that is most like
         one of the plan's.
     """
-    wanted = {point.id for point in plan.points}
-    rows, known = 0, False
-    for row in store.kept():
-        rows, known = rows + 1, known or row.point in wanted
-    if rows and not known:
+    rows = store.count()
+    if rows and not _holds_a_point(plan, store):
         reason = _named_otherwise(store.origins().values()) or _unlike_points(plan, store)
         raise StoreError(
             f"none of the {rows} rows in {folder} is of its sweep as it reads now: {reason}; "
             f"run it again with: workbench run {folder / 'sweep.yaml'} --out {folder}"
         )
+
+
+def _holds_a_point(plan: Plan, store: Store) -> bool:
+    wanted = {point.id for point in plan.points}
+    return any(row.point in wanted for row in store.kept())
 
 
 def stale_sentence(plan: Plan, store: Store, done: Collection[str]) -> str:
