@@ -12,10 +12,21 @@ from __future__ import annotations
 from typing import Any
 
 import workbench.former_modules as former_modules
+import workbench.loaded_sources as loaded_sources
 from workbench.version import IMPORTED_NS, __version__
 from workbench.words import WORDS, find
 
 former_modules.install()
+
+
+def _importing(module: str) -> Any:
+    """Return a context that notes what a module of the user's reads as it is imported."""
+    from workbench.identity.observed import observed_import
+
+    return observed_import(module)
+
+
+loaded_sources.watch(_importing)
 
 __all__ = [*WORDS, "policies"]
 

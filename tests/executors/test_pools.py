@@ -20,7 +20,7 @@ import workbench as wb
 from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
-from workbench.executors import bundle_executor
+from workbench.executors import bundle_executor, worker_process
 from workbench.executors import cluster as connect
 from workbench.executors.bundles import Bundler
 from workbench.executors.worker_process import WORKER_ENVIRONMENT
@@ -206,10 +206,10 @@ def test_a_run_is_tried_again_some_time_after_a_signal(monkeypatch):
 
 
 class Assassin(Silent):
-    """Kills a worker whenever some more rows were kept, a number of times."""
+    """Kills or stops a worker whenever some more rows were kept, a number of times."""
 
-    def __init__(self, times: int, victims: Callable[[], list[int]]) -> None:
-        self.left, self.victims = times, victims
+    def __init__(self, times: int, victims: Callable[[], list[int]], by: int = signal.SIGKILL) -> None:
+        self.left, self.victims, self.by = times, victims, by
         self.rows = 0
 
     def advance(self, row: Row) -> None:
@@ -217,7 +217,7 @@ class Assassin(Silent):
         if self.left and self.rows % 8 == 1:
             self.left -= 1
             alive = wait_until(self.victims)  # asked once: a nanny may start or bury one meanwhile
-            os.kill(alive[self.left % len(alive)], signal.SIGKILL)
+            os.kill(alive[self.left % len(alive)], self.by)
 
 
 @pytest.mark.parametrize(
@@ -242,6 +242,16 @@ def test_workers_that_somebody_else_kills_cost_nothing(how):
     }
 
 
+@pytest.mark.slow
+def test_a_worker_that_somebody_stops_is_replaced_in_some_seconds(monkeypatch):
+    """It held the driver for as long as a run may take."""
+    monkeypatch.setattr(worker_process, "STOPPED_LOOKS", 2)
+    stopper = Assassin(1, lambda: children(os.getpid()), signal.SIGSTOP)
+    connect.close_all()  # whose workers are children of this process too
+    rows = outcome(faulty_plan(24, sleeps_ms=20), progress=stopper, workers=2)
+    assert (stopper.left, failures(rows), len(rows)) == (0, {}, 24)
+
+
 def children(of: int) -> list[int]:
     """The processes that have a parent and are Python workers."""
     result = []
@@ -251,7 +261,7 @@ def children(of: int) -> list[int]:
             command = (stat.parent / "cmdline").read_text()
         except (OSError, IndexError):
             continue
-        if parent == of and ("pools.worker" in command or "spawn_main" in command):
+        if parent == of and ("executors.worker_process" in command or "spawn_main" in command):
             result.append(int(stat.parent.name))
     return result
 

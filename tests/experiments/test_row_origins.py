@@ -22,7 +22,7 @@ from workbench.experiments.store import FORMAT, Store
 from workbench.mechanisms.measured_by import MeasuredBy
 from workbench.runs import origin as run_origin
 from workbench.runs.origin import environment, own_origin
-from workbench.runs.row import Row, origin_id
+from workbench.runs.row import Row, text_id
 from workbench.runs.run import run_id
 
 POINT = "a" * 32
@@ -196,7 +196,7 @@ def test_every_row_names_the_process_that_computed_it(tmp_path, workers):
 def test_the_folder_of_several_drivers_is_read_while_one_is_killed(tmp_path):
     """A driver that is killed between an origin's line and its row leaves an origin without rows."""
     files = RowFiles(tmp_path / ROWS)
-    files.add(origins={origin_id(origin_of(1)): origin_of(1)}, meta={"format": str(FORMAT), "sweep": "mine"})
+    files.add(origins={text_id(origin_of(1)): origin_of(1)}, meta={"format": str(FORMAT), "sweep": "mine"})
     store = Store(tmp_path, "mine")
     assert list(store.rows()) == []
     store.add(row(1, origin_of(1), "5e"))

@@ -20,7 +20,7 @@ from workbench.errors import StoreError
 from workbench.experiments.progress import status
 from workbench.experiments.results_folder import ROWS, has_store
 from workbench.experiments.store import Store
-from workbench.runs.row import Row, origin_id
+from workbench.runs.row import Row, text_id
 from workbench.runs.run import run_id
 
 SWEEP = {
@@ -32,7 +32,7 @@ SWEEP = {
 }
 
 
-ORIGINS = {origin_id(text): text for text in ('{"sources":"8c"}', '{"sources":"ünd 9d"}')}
+ORIGINS = {text_id(text): text for text in ('{"sources":"8c"}', '{"sources":"ünd 9d"}')}
 
 
 def row(seed: int, status: str = "done", point: str = "a" * 32, **measures: float) -> Row:

@@ -42,6 +42,9 @@ WORKERS_OWN = {*WORKER_ENVIRONMENT, "NUMBA_CACHE_DIR", "TZ"}
 LOOK_SECONDS = 0.5
 """How often a worker that says nothing is looked at: a copy of it may hold its socket open."""
 
+STOPPED_LOOKS = 10
+"""How many looks in a row a worker may be stopped (by SIGSTOP) while this process goes on: then it is ended."""
+
 END_SECONDS = 5.0
 """How long the end of a process is waited for; one that waits for a device cannot be ended."""
 
@@ -72,16 +75,16 @@ class WorkerDied(Exception):
 class Worker:
     """One process, and the socket to it."""
 
-    def __init__(self, elsewhere: Path | None = None) -> None:
-        """Start it: as all workers are, or in another folder and with all else that no run may depend on otherwise."""
+    def __init__(self, repeats: bool = False) -> None:
+        """Start it: as all workers are, or to repeat runs, with all that no run may depend on otherwise."""
         ours, theirs = socket.socketpair()
         lifeline, self._held = os.pipe()
         self.given_up = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - read when the process does not become ready
         handed = [theirs.fileno(), lifeline]
-        path = json.dumps([os.path.abspath(one) if elsewhere else one for one in sys.path if isinstance(one, str)])
+        path = json.dumps([one for one in sys.path if isinstance(one, str)])
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        numbers = [*handed, os.getpid(), int(elsewhere is not None)]
+        numbers = [*handed, os.getpid(), int(repeats)]
         command = [sys.executable, *flags, "-c", _PROGRAM, path, *map(str, numbers)]
         self._process = subprocess.Popen(
             command,
@@ -89,8 +92,7 @@ class Worker:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
-            env={**os.environ, **(WORKER_ENVIRONMENT if elsewhere is None else environment_elsewhere())},
-            cwd=elsewhere,
+            env={**os.environ, **(environment_elsewhere() if repeats else WORKER_ENVIRONMENT)},
         )
         os.close(lifeline)
         theirs.close()
@@ -127,8 +129,12 @@ class Worker:
         return pickle.loads(self._receive())
 
     def _receive(self) -> bytes:
+        stopped = 0
         try:
             while not self._connection.poll(LOOK_SECONDS):
+                stopped = stopped + 1 if _is_stopped(self._process.pid) else 0
+                if stopped == STOPPED_LOOKS:
+                    self._process.kill()  # it ends as one that was killed from outside, and its runs are done again
                 if self.given_up or (self._process.poll() is not None and not self._connection.poll()):
                     raise WorkerDied(self._status())
             return self._connection.recv_bytes()
@@ -155,10 +161,19 @@ class Worker:
             os.close(self._held)
 
 
+def _is_stopped(pid: int) -> bool:
+    """Return whether a process is stopped, as far as the system tells."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[:1] == ["T"]
+
+
 READY = b"ready"
 
 
-def serve(socket: int, lifeline: int, driver: int, elsewhere: int = 0) -> None:
+def serve(socket: int, lifeline: int, driver: int, repeats: int = 0) -> None:
     """Do what comes through a socket, and end with the driver, however it ends and whatever a run does then.
 
     Parameters
@@ -169,13 +184,13 @@ def serve(socket: int, lifeline: int, driver: int, elsewhere: int = 0) -> None:
         The descriptor of a pipe that the driver holds open.
     driver : int
         The driver's process.
-    elsewhere : {0, 1}
+    repeats : {0, 1}
         Whether runs are repeated here, under a clock that is ahead.
     """
     _die_with(lifeline, driver)
-    if elsewhere:
+    if repeats:
         shift_clock()
-    observe()
+    observe(does_nothing_else=True)
     connection = Connection(socket)
     connection.send_bytes(READY)
     be_quiet()
@@ -242,7 +257,7 @@ AHEAD_SECONDS = 1009 * 86400 + 5 * 3600 + 17 * 60 + 23
 _COUNT_ON_DATES = ("cftime", "dateutil", "pandas", "polars", "psycopg2", "pyarrow", "pytz", "sqlalchemy", "xarray")
 """Packages whose compiled code, or that of what they import, takes Python's own class of dates for granted."""
 
-DIFFERENCES = "another hash seed, time zone, clock, working directory and number of threads"
+DIFFERENCES = "another hash seed, time zone, clock and number of threads"
 """What such a process has, as a part of a sentence."""
 
 

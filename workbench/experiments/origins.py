@@ -74,6 +74,8 @@ def origins_sentence(origins: list[RowsOfOrigin]) -> str:
     'rows of 2 origins meet: 40 of sources 8c, commit f00, python 3.11.2, machine Linux; 20 of origin unknown'
     >>> origins_sentence([one, RowsOfOrigin({**base, "hash_seed": "6640"}, 20, 1.0, ())])
     ''
+    >>> origins_sentence([one, RowsOfOrigin({**base, "decimal": {"prec": "7"}}, 20, 1.0, ())])
+    'rows of 2 origins meet: 40 of the usual settings; 20 of decimal prec 7'
     >>> origins_sentence([RowsOfOrigin({}, 20, 1.0, ())])
     '20 rows: origin unknown'
     """
@@ -101,8 +103,15 @@ def _without_hash_seed(origins: Iterable[RowsOfOrigin]) -> list[RowsOfOrigin]:
 
 def _flat(facts: dict[str, Any]) -> dict[str, str]:
     single = {name: str(value) for name, value in facts.items() if not isinstance(value, dict)}
-    return {**single, **facts.get("packages", {})}
+    settings = {
+        f"{name} {key}": value
+        for name, some in facts.items()
+        if isinstance(some, dict) and name != "packages"
+        for key, value in some.items()
+    }
+    return {**single, **facts.get("packages", {}), **settings}
 
 
 def _told(facts: dict[str, str], names: list[str]) -> str:
-    return ", ".join(f"{name} {facts[name]}" for name in names if name in facts) or UNKNOWN
+    settings = ", ".join(f"{name} {facts[name]}" for name in names if name in facts)
+    return settings or ("the usual settings" if facts else UNKNOWN)

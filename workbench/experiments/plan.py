@@ -6,7 +6,7 @@ import copy
 import functools
 import gc
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,11 @@ from workbench.experiments.seeds import different_workloads, draws
 from workbench.experiments.setups import ParseCache, PartReader, read_policies, read_setup
 from workbench.experiments.sweep import Sweep, most_points
 from workbench.identity import one_moment
+from workbench.identity.observed import observed
 from workbench.runs.faults import chosen, raised_in_planning
 from workbench.runs.interrupts import noticed
 from workbench.runs.run import PlannedPoint, PlannedRun, run_id
-from workbench.runs.user_code import PointIds
+from workbench.runs.user_code import PointIds, has_own_code
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     counted = _Counted(sweep)
     for id, point in list(points.items()):
         try:
-            _admit(sweep, point, counted)
+            with observed(id) if has_own_code(point.setup, sweep.user_measures) else nullcontext():
+                _admit(sweep, point, counted)
         except BaseException as problem:
             _note(unread, problem, sweep.where, point.coordinates, point.setup)
             del points[id]

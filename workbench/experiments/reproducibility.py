@@ -1,10 +1,10 @@
 """Runs repeated in a fresh process: what they depend on besides code, levers and seed shows as a difference.
 
-No list of what code may not read can be complete. So some runs of every new code of the user's are repeated during the
-sweep: its first and its last seed, and one seed of every new point, the last first. The process that repeats them has
-another hash seed, time zone, clock, working directory and number of threads. Until they agree, the rows of this code
-are *provisional*, then *checked*; if they differ, the rows are withdrawn. A run into a folder that holds rows repeats
-one in a hundred of them.
+No list of what code may not read can be complete. So some runs of each invocation are repeated: of every new code of
+the user's the first and the last, and one of every new point. The process that repeats them has another hash seed, time
+zone, clock and number of threads. If they agree, the rows of the invocation are *checked* as far as they read nothing
+else; if they differ, they are withdrawn. Rows of an invocation that ended without a verdict are *provisional*: the next
+one repeats one of each of their points. A run into a folder that holds rows repeats one in a hundred of them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import json
 import math
 import os
 import re
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.digests import digest
 from workbench.errors import WorkbenchError
 from workbench.executors.bundles import Bundle, Requests
 from workbench.executors.worker_process import DIFFERENCES, Worker, WorkerDied, request_of
+from workbench.experiments.checked_rows import ids_of, name_of_code, points_by_code
 from workbench.experiments.plan import Plan
-from workbench.identity.observed import Reads, declared_reads
+from workbench.experiments.verdicts import Verdict, shortened_ids
+from workbench.identity.reads import Reads
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, PlannedRun, Task, run_id
 from workbench.runs.watchdog import SILENT
@@ -33,8 +33,6 @@ from workbench.runs.worker import BundleResult
 
 if TYPE_CHECKING:
     from workbench.experiments.store import Store
-from workbench.experiments.checked_rows import _ids, _name, _points_by_code
-from workbench.experiments.verdicts import Verdict
 
 VARIABLE = "WORKBENCH_REPEAT"
 """In the environment, 0 turns repeating off where nobody says anything else."""
@@ -68,11 +66,14 @@ class Repeating:
     """Repeats runs of a plan in a fresh process while they are done."""
 
     def __init__(self, plan: Plan, store: Store, kept: Iterable[str]) -> None:
-        """Choose what is repeated: two runs of each new code, one run a point of new runs, one in a hundred kept rows.
+        """Choose what is repeated of new runs, of rows without a verdict, and of other kept rows.
 
-        Of the points of a code those with the lowest digests are taken, at most 30 and no more than a tenth of its new
-        runs; of each the seed whose run's id is lowest. Of kept rows it is at least one a code, and where one differed
-        one of every point of this code.
+        - Of the new runs of each code the first and the last, unless runs of the code have agreed before; and one run a
+          point, of the points with the lowest digests, at most 30 and no more than a tenth of the new runs.
+        - Of kept rows whose invocation has no agreeing verdict one a point: until they agree nothing else counts.
+        - One in a hundred of the other kept rows, at least one a code.
+
+        Of a point it is the run whose id is lowest.
 
         Parameters
         ----------
@@ -80,15 +81,19 @@ class Repeating:
             The ids of the plan's runs that are kept and not done anew.
         """
         self._plan, self._store = plan, store
-        self._groups = _points_by_code(plan)
-        self._reads: dict[str, Reads] = {}
-        self._new: dict[str, list[PlannedRun]] = {}
-        self._before: dict[str, int] = {}
-        """How many runs of a code that is checked have agreed before."""
-        self._again: list[PlannedRun] = []
+        self._groups = points_by_code(plan)
         self._codes = {point.id: code for code, points in self._groups.items() for point in points}
+        self._invocation = store.invocation
+        self._reads: dict[tuple[str, str], Reads] = {}
+        """What rows read, by their code and invocation."""
+        self._texts: set[tuple[str, str]] = set()
+        """What new rows of a code read, as far as it is noted in `_reads`."""
+        self._new: dict[str, list[PlannedRun]] = {}
+        """By the code: the new runs that are repeated."""
+        self._without_verdict: dict[tuple[str, str], list[PlannedRun]] = {}
+        """By the code and the invocation that made them: the kept rows that are repeated until they have a verdict."""
+        self._again: list[PlannedRun] = []
         self._repeated: dict[str, Row] = {}
-        self._reads_again: dict[str, Reads] = {}
         self._left: list[list[PlannedRun]] = []
         """Runs that the process did not come to, as another one stopped it."""
         self._why: dict[str, str] = {}
@@ -100,44 +105,58 @@ class Repeating:
     def _choose(self, kept: set[str]) -> None:
         verdicts = self._store.verdicts()
         for code, points in self._groups.items():
-            known = verdicts.get(code) or _agreed.get(code)
-            differed = known is not None and known.outcome == "differs"
-            runs = self._drawn(points, set() if differed else kept, None if differed else MOST_POINTS)
-            if known is not None and known.outcome == "agreed" and not known.reads.changed():
-                self._before[code] = known.runs
-                if code not in verdicts:
-                    self._store.keep_verdict(code, known)
-            else:
-                seeds = dict.fromkeys((self._plan.sweep.seeds[0], self._plan.sweep.seeds[-1]))
-                runs = [*(PlannedRun(run_id(points[0].id, seed), points[0], seed) for seed in seeds), *runs]
+            known = [one for (of_code, _), one in verdicts.items() if of_code == code]
+            known += [one for one in (_agreed.get(code),) if one]
+            differed = bool(known) and known[-1].outcome == "differs"
+            new = [run for run in self._runs(points) if run.id not in kept]
+            runs = _one_a_point(new, None if differed else MOST_POINTS)
+            if new and not any(one.outcome == "agreed" and not one.reads.changed() for one in known):
+                runs = [new[0], new[-1], *runs]
             if runs:
                 self._new[code] = list({run.id: run for run in runs}.values())
-        turn = self._store.count_of_repeats()  # others each time, the same ones whoever chooses
-        there = sorted((run for run in self._plan.runs() if run.id in kept), key=lambda run: digest(f"{run.id}/{turn}"))
-        first = {self._codes.get(run.point.id, ""): run for run in reversed(there)}
-        wanted = [run for code, run in first.items() if code and code not in self._new]
-        some = there[: math.ceil(len(there) / ONE_IN)]
-        compared = {run.id for runs in self._new.values() for run in runs}
-        chosen = {run.id: run for run in [*wanted, *some]}
-        self._again = [run for run in chosen.values() if run.id not in compared]
+            self._choose_without_verdict(code, [run for run in self._runs(points) if run.id in kept], verdicts)
+        there = [run for run in self._plan.runs() if run.id in kept]
+        self._again = self._chosen_again(there, {run.id for runs in self._without_verdict.values() for run in runs})
 
-    def _drawn(self, points: Iterable[PlannedPoint], kept: set[str], most: int | None) -> list[PlannedRun]:
-        """Return one of the runs of each point that are not kept, of all points or of as many as are repeated."""
-        by_point = [
-            [
-                run
-                for run in (PlannedRun(run_id(point.id, seed), point, seed) for seed in self._plan.sweep.seeds)
-                if run.id not in kept
-            ]
-            for point in points
-        ]
-        most = most and min(most, math.ceil(sum(map(len, by_point)) / ONE_IN_NEW))
-        drawn = (min(runs, key=lambda run: run.id) for runs in by_point if runs)
-        return sorted(drawn, key=lambda run: run.point.id)[:most]
+    def _choose_without_verdict(
+        self, code: str, kept: Iterable[PlannedRun], verdicts: Mapping[tuple[str, str], Verdict]
+    ) -> None:
+        """Choose one run a point of the kept rows of a code whose invocation has no agreeing verdict.
+
+        Nothing is repeated of rows that did what no digest can stand for: no verdict could count for them.
+        """
+        by_invocation: dict[str, list[PlannedRun]] = {}
+        for run in kept:
+            row = self._store.kept_row(run.id)
+            read = self._store.reads_of(row) if row is not None else None
+            known = verdicts.get((code, read.invocation)) if read is not None else None
+            if read is None or read.reads.acts or (known is not None and known.outcome == "agreed"):
+                continue
+            by_invocation.setdefault(read.invocation, []).append(run)
+            key = code, read.invocation
+            self._reads[key] = self._reads.get(key, Reads()) | read.reads
+        for invocation, runs in by_invocation.items():
+            self._without_verdict[code, invocation] = _one_a_point(runs, None)
+
+    def _chosen_again(self, kept: Iterable[PlannedRun], without: set[str]) -> list[PlannedRun]:
+        """Choose one in a hundred of kept rows, at least one a code of which nothing else is repeated."""
+        turn = self._store.count_of_repeats()  # others each time, the same ones whoever chooses
+        there = sorted(kept, key=lambda run: digest(f"{run.id}/{turn}"))
+        first = {self._codes.get(run.point.id, ""): run for run in reversed(there)}
+        others = {*self._new, *(code for code, _ in self._without_verdict)}
+        wanted = [run for code, run in first.items() if code and code not in others]
+        some = there[: math.ceil(len(there) / ONE_IN)]
+        return [run for run in {run.id: run for run in [*wanted, *some]}.values() if run.id not in without]
+
+    def _runs(self, points: Iterable[PlannedPoint]) -> list[PlannedRun]:
+        """Return the runs of some points, all of a seed before the next one's."""
+        points = list(points)
+        return [PlannedRun(run_id(one.id, seed), one, seed) for seed in self._plan.sweep.seeds for one in points]
 
     def begin(self) -> None:
         """Start the process, unless there is nothing to repeat; runs are in an order that no sweep has."""
-        runs = [*(run for runs in self._new.values() for run in runs), *self._again]
+        groups = [*self._new.values(), *self._without_verdict.values(), self._again]
+        runs = list({run.id: run for group in groups for run in group}.values())
         if not runs:
             return
         self._store.count_repeats()
@@ -176,23 +195,20 @@ class Repeating:
 
     def _repeat(self, runs: list[PlannedRun], request: bytes) -> None:
         """Repeat runs in a process of theirs; where one stops it, runs of other code are left for another process."""
-        with tempfile.TemporaryDirectory(prefix="workbench-") as elsewhere:
-            try:
-                self._worker = Worker(Path(elsewhere))
-                self._worker.ready()
-                reply: Any = self._worker.ask(request)
-            except WorkerDied as died:
-                reply = f"the process that repeated it ended with status {died.status}"
-            except BaseException as problem:
-                reply = problem
-            finally:
-                if self._worker is not None:
-                    self._worker.close()
+        try:
+            self._worker = Worker(repeats=True)
+            self._worker.ready()
+            reply: Any = self._worker.ask(request)
+        except WorkerDied as died:
+            reply = f"the process that repeated it ended with status {died.status}"
+        except BaseException as problem:
+            reply = problem
+        finally:
+            if self._worker is not None:
+                self._worker.close()
         by_code = self._by_code(runs)
         if isinstance(reply, BundleResult):
             self._repeated |= {row.id: row for row in reply.rows}
-            for point, reads in reply.reads.items():
-                self._reads_again[point] = self._reads_again.get(point, Reads()) | reads
             if reply.stuck:
                 by_code.pop(self._codes.get(reply.rows[-1].point, ""))
                 rest = [run for some in by_code.values() for run in some if run.id not in self._repeated]
@@ -202,10 +218,13 @@ class Repeating:
         else:
             self._why[next(iter(by_code))] = str(reply).rstrip(".")
 
-    def observe(self, row: Row, reads: Mapping[str, Reads]) -> None:
+    def observe(self, row: Row) -> None:
         """Note what the code of a row that was done read."""
-        if row.point in reads:
-            self._reads[row.point] = self._reads.get(row.point, Reads()) | reads[row.point]
+        code = self._codes.get(row.point, "")
+        if row.reads and (code, row.reads) not in self._texts:
+            self._texts.add((code, row.reads))
+            key = code, self._invocation
+            self._reads[key] = self._reads.get(key, Reads()) | Reads.read(row.reads)
 
     def kill(self) -> None:
         """End the process: the sweep was stopped, and what is not checked stays provisional."""
@@ -218,41 +237,49 @@ class Repeating:
             self._thread.join()
         while self._left:
             self._repeat(runs := self._left.pop(), self._request(runs))
-        rows = self._repeated
         for code, runs in self._new.items():
-            verdict, name = self._judged(code, runs), _name(runs[0].point)
-            self._store.keep_verdict(code, verdict)
+            verdict, name = self._judged(code, self._invocation, runs), name_of_code(self._groups[code])
+            self._store.keep_verdict(code, self._invocation, verdict)
             if verdict.outcome == "agreed":
                 _agreed[code] = verdict
             if verdict.outcome == "differs":
+                _agreed.pop(code, None)
                 error = f"{name}: {verdict.reason}; let it depend on its code, its levers and the seed alone."
-                count = self._store.withdraw(_ids(self._plan, self._groups[code]), error)
+                count = self._store.withdraw(ids_of(self._plan, self._groups[code]), error)
                 yield f"{count} rows are withdrawn. {error}"
             elif verdict.outcome == "open":
                 yield f"the rows of {name} stay provisional: {verdict.reason}."
-        stale = {run.point.id: run for run in self._again if run.id in rows and self._differs(run, rows[run.id])}
-        for run in stale.values():
-            code, short = self._codes.get(run.point.id, ""), run.point.id[:8]
-            when = f"when seed {run.seed} of point {short} was repeated in a fresh process"
-            reason = f"{self._differs(run, rows[run.id])} {when}"
-            if code:
-                self._store.keep_verdict(code, self._store.verdicts()[code]._replace(outcome="differs", reason=reason))
-                _agreed.pop(code, None)
-            error = (
-                f"{reason}, so this row was made by other code or other inputs than its id says; run the sweep again."
-            )
-            if count := self._store.withdraw(_ids(self._plan, [run.point]), error):
-                whose = f"of {_name(run.point)}, point {short}," if code else f"of point {short}"
-                yield f"{count} kept rows {whose} are withdrawn: {error}"
+        for (code, invocation), runs in self._without_verdict.items():
+            self._store.keep_verdict(code, invocation, self._judged(code, invocation, runs))
+        kept = [*(run for runs in self._without_verdict.values() for run in runs), *self._again]
+        for run in {run.point.id: run for run in kept if self._differs(run)}.values():
+            yield from self._withdrawn(run)
 
-    def _judged(self, code: str, runs: list[PlannedRun]) -> Verdict:
-        points, rows = self._groups[code], self._repeated
-        reads = declared_reads([cls for point in points for cls, _ in point.setup.code])
-        reads |= declared_reads(one.function for one in self._plan.sweep.user_measures.values() if not one.built_in)
-        for point in points:
-            reads |= self._reads.get(point.id, Reads()) | self._reads_again.get(point.id, Reads())
+    def _withdrawn(self, run: PlannedRun) -> Iterator[str]:
+        """Yield the sentence on the rows of a point, which are withdrawn: a kept run of it was repeated and differs."""
+        code, short = self._codes.get(run.point.id, ""), run.point.id[:8]
+        reason = f"{self._differs(run)} when seed {run.seed} of point {short} was repeated in a fresh process"
+        if code:
+            row = self._store.kept_row(run.id)
+            read = self._store.reads_of(row) if row is not None else None
+            invocation = read.invocation if read is not None else ""
+            known = self._store.verdicts().get((code, invocation), Verdict("differs"))
+            self._store.keep_verdict(code, invocation, known._replace(outcome="differs", reason=reason))
+            _agreed.pop(code, None)
+        error = f"{reason}, so this row was made by other code or other inputs than its id says; run the sweep again."
+        if count := self._store.withdraw(ids_of(self._plan, [run.point]), error):
+            whose = f"of {name_of_code([run.point])}, point {short}," if code else f"of point {short}"
+            yield f"{count} kept rows {whose} are withdrawn: {error}"
+
+    def _judged(self, code: str, invocation: str, runs: list[PlannedRun]) -> Verdict:
+        """Return the verdict on the rows of an invocation, of which some runs were repeated."""
+        rows, reads = self._repeated, Reads()
+        for run in runs:
+            if run.id in rows and rows[run.id].reads:
+                reads |= Reads.read(rows[run.id].reads)
+        reads |= self._reads.get((code, invocation), Reads())
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        agreed, why = 0, ""
+        agreed, why = list[str](), ""
         for run in runs:
             if not (before := self._kept(run.id)):
                 continue  # it failed: there is no number that could be another one
@@ -261,26 +288,27 @@ class Repeating:
             elif _NOT_DONE.search(rows[run.id].error):
                 why = rows[run.id].error.rstrip(".")
             elif difference := self._difference(before, rows[run.id]):
-                return Verdict(
-                    "differs", f"{difference} when seed {run.seed} was repeated with {DIFFERENCES}", reads, now
-                )
+                reason = f"{difference} when seed {run.seed} was repeated with {DIFFERENCES}"
+                return Verdict("differs", reason, reads, now)
             else:
-                agreed += 1
-        agreed += self._before.get(code, 0)
+                agreed.append(run.id)
         if reads.acts:
             return Verdict("open", f"{reads.acts[0]}, and no digest can stand for that", reads, now)
         if why or not agreed:
             reason = f"they could not be repeated ({why or 'none of its runs ended'})"
             return Verdict("open", reason, reads, now)
-        return Verdict("agreed", "", reads, now, agreed)
+        return Verdict("agreed", "", reads, now, shortened_ids(agreed))
 
     def _kept(self, run: str) -> Mapping[str, float]:
         row = self._store.kept_row(run)
         return json.loads(row.measures) if row is not None and row.status == "done" else {}
 
-    def _differs(self, run: PlannedRun, row: Row) -> str:
-        before = {} if _NOT_DONE.search(row.error) else self._kept(run.id)
-        return self._difference(before, row) if before else ""
+    def _differs(self, run: PlannedRun) -> str:
+        """Return how a kept run differs from what it gave when it was repeated; empty where it does not."""
+        row = self._repeated.get(run.id)
+        if row is None or _NOT_DONE.search(row.error) or not (before := self._kept(run.id)):
+            return ""
+        return self._difference(before, row)
 
     def _difference(self, before: Mapping[str, float], row: Row) -> str:
         """Return how a repeated run differs from what was kept of it; empty where it does not."""
@@ -292,3 +320,13 @@ class Repeating:
                 if one != other and not (math.isnan(one) and math.isnan(other)):
                     return f"{name} was {one:.10g} and is {other:.10g}"
         return ""
+
+
+def _one_a_point(runs: Iterable[PlannedRun], most: int | None) -> list[PlannedRun]:
+    """Return the run of each point whose id is lowest; of at most so many points, and of a tenth of the runs."""
+    by_point: dict[str, list[PlannedRun]] = {}
+    for run in runs:
+        by_point.setdefault(run.point.id, []).append(run)
+    count = sum(map(len, by_point.values()))
+    most = most and min(most, math.ceil(count / ONE_IN_NEW))
+    return [min(by_point[point], key=lambda run: run.id) for point in sorted(by_point)][:most]

@@ -1,9 +1,11 @@
 """Row files: text files below a results folder that are only ever appended to, one a driver, on any file system.
 
-A line is a checksum and a JSON list of a kind, a key and a value: `["row", id, [...]]`, `["origin", id, text]` (before
-the first row of that origin in its file), `["point", id, text]` or `["meta", key, text]`. Format 2 wrote rows as
-`["run", id, ...]`. A line that a crash cut short is ignored, a damaged one costs itself alone, and the files of several
-drivers are merged as they are read. A row is parsed when it is asked for: opening a large store is checking its lines.
+A line is a checksum and a JSON list of a kind, a key and a value: `["row", id, [...]]`, `["origin", id, text]` or
+`["reads", id, text]` (before the first row with it in its file), `["point", id, text]` or `["meta", key, text]`. Rows
+of format 3 have no reads; format 2 wrote them as `["run", id, ...]`. A line that a crash cut short is ignored, and a
+damaged one costs itself alone. The files of several drivers are merged in the order of the numbers in their names: each
+is the time, or one more than the highest number, so that a clock that is set back changes no order. A row is parsed
+when it is asked for: opening a large store is checking its lines.
 """
 
 from __future__ import annotations
@@ -21,14 +23,19 @@ from typing import Any
 
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import SUFFIX, FileGuard
-from workbench.runs.row import Kept, better, decode, origin_id
+from workbench.runs.row import Kept, better, decode, text_id
 
 SYNC_SECONDS = 1.0
 
-_START = re.compile(rb'[0-9a-f]{8} \["(?:meta|origin|point|row|run)",')
+_START = re.compile(rb'[0-9a-f]{8} \["(?:meta|origin|point|reads|row|run)",')
 """Of a line."""
 _ROW = re.compile(rb'\["row","([^"\\]*)",\["[^"\\]*",-?\d+,"([a-z]+)",')
 """The beginning of a row: its id and its status."""
+
+_OF_FORMAT_3 = 9
+"""How many values a row of format 3 has, without reads."""
+_READS = 8
+"""The place of the reads among the values of a row."""
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -42,7 +49,7 @@ class RowFiles:
         """File name -> lines that were left out."""
         self._rows: dict[str, bytes] = {}
         """Run -> its line."""
-        self._named: dict[str, dict[str, str]] = {"point": {}, "meta": {}, "origin": {}}
+        self._named: dict[str, dict[str, str]] = {"point": {}, "meta": {}, "origin": {}, "reads": {}}
         self._file: int | None = None
         self._anchor: FileGuard | None = None
         self._names: list[str] = []
@@ -50,7 +57,7 @@ class RowFiles:
         self._synced = time.monotonic()
         if folder is not None and not read_only:
             folder.mkdir(exist_ok=True)
-        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder else ():
+        for path in sorted(folder.glob(f"*{SUFFIX}"), key=_in_order) if folder else ():
             self._names.append(path.name)
             for text in self._lines(path):
                 self._learn(text)
@@ -93,7 +100,15 @@ class RowFiles:
 
     def origins(self) -> dict[str, str]:
         """Return the text of every origin by its id."""
-        return {key: text for key, text in self._named["origin"].items() if key == origin_id(text)}
+        return {key: text for key, text in self._named["origin"].items() if key == text_id(text)}
+
+    def text_of_reads(self, key: str) -> str | None:
+        """Return the text of reads of an id, None where there is none."""
+        return self._named["reads"].get(key)
+
+    def reads(self) -> dict[str, str]:
+        """Return the text of all reads by their id."""
+        return {key: text for key, text in self._named["reads"].items() if key == text_id(text)}
 
     def count(self) -> int:
         """Return how many rows there are."""
@@ -117,15 +132,17 @@ class RowFiles:
         self,
         rows: Iterable[Kept] = (),
         origins: Mapping[str, str] = {},
+        reads: Mapping[str, str] = {},
         points: Iterable[tuple[str, str]] = (),
         meta: Mapping[str, str] = {},
     ) -> None:
-        """Keep rows and what belongs to them, in one write; origins may be those that are new to this file alone."""
+        """Keep rows and what belongs to them, in one write; of origins and reads those that are new to this file do."""
         self._append(
             [
                 *(["meta", key, text] for key, text in meta.items()),
                 *(["point", key, text] for key, text in points if key not in self._named["point"]),
                 *(["origin", key, text] for key, text in origins.items()),
+                *(["reads", key, text] for key, text in reads.items()),
                 *(["row", row.id, row[1:]] for row in rows),
             ]
         )
@@ -173,7 +190,7 @@ class RowFiles:
             path = next(a for k in range(1, 10**6) if not (a := path.with_name(f"{path.name}.rescued-{k}")).exists())
         new = RowFiles(path)
         try:
-            new.add(self.rows(), self.origins(), self.points().items(), self.meta())
+            new.add(self.rows(), self.origins(), self.reads(), self.points().items(), self.meta())
         finally:
             new.close()
         return path
@@ -213,11 +230,26 @@ class RowFiles:
             raise
 
     def _own(self, folder: Path) -> int:
-        name = f"{time.time_ns():020d}-{socket.gethostname()}-{os.getpid()}{SUFFIX}"
+        highest = max((_number(path.name) for path in folder.glob(f"*{SUFFIX}")), default=0)
+        name = f"{max(time.time_ns(), highest + 1):020d}-{socket.gethostname()}-{os.getpid()}{SUFFIX}"
         file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
         self._names.append(name)
         self._anchor = FileGuard(folder / name)
         return file
+
+
+def _number(name: str) -> int:
+    """Return the number with which the name of a row file begins, 0 where it has none.
+
+    >>> _number("00000000000000000007-node-12.rows"), _number("copied.rows")
+    (7, 0)
+    """
+    number = name.partition("-")[0]
+    return int(number) if number.isascii() and number.isdigit() else 0
+
+
+def _in_order(path: Path) -> tuple[int, str]:
+    return _number(path.name), path.name
 
 
 def _text(fields: list[Any]) -> bytes:
@@ -261,7 +293,12 @@ def _pieces(line: bytes) -> list[bytes]:
 
 def _kept(text: bytes) -> Kept:
     (kind, run, *values), _ = decode(text.decode())
-    return Kept(run, *(values[0] if kind == "row" else values))
+    if kind != "row":
+        return Kept(run, *values)
+    (fields,) = values
+    if len(fields) == _OF_FORMAT_3:
+        fields.insert(_READS, "")
+    return Kept(run, *fields)
 
 
 def _outcome(text: bytes) -> tuple[str, str]:

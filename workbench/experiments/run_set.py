@@ -206,11 +206,11 @@ def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float 
 
 def _rows_of(plan: Plan, store: Store) -> Iterator[Row]:
     """Yield the rows of a plan, each without the cells that other code computed than there is now."""
-    wanted, origins, measured = {*plan.ids}, store.origins(), plan.sweep.measured_by()
+    wanted, origins, reads, measured = {*plan.ids}, store.origins(), store.reads(), plan.sweep.measured_by()
     text = measured.text
     for kept in store.kept():
         if kept.id in wanted:
-            row = kept.row(origins)
+            row = kept.row(origins, reads)
             if row.measured != text:
                 row = row._replace(measures=read_measured(row.measured).cells(row.measures, measured))
             yield store.failed_again.get(row.id, row)

@@ -35,7 +35,7 @@ from workbench.runs.origin import check_unedited, own_origin
 from workbench.runs.output import Echo, contain, routed
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun, Task
-from workbench.runs.user_code import PointIds, has_own_code
+from workbench.runs.user_code import PointIds, begin_anew, check_loaded, has_own_code, own_things
 from workbench.runs.watchdog import SILENT
 from workbench.runs.worker import BundleResult, execute_with_timeout
 
@@ -73,12 +73,13 @@ def run_missing(
     limit_seconds : float
         The longest that one run may take.
     repeat : bool, optional
-        Whether runs are repeated in a fresh process (`repeating`): with False, rows of the user's code stay unchecked.
+        Whether runs are repeated in a fresh process (`repeating`): with False, rows of own code stay provisional.
         Left out, they are, but for `workers=0` and where the environment has `WORKBENCH_REPEAT=0`.
     """
     began, watch = time.perf_counter(), progress or usual_watcher()
     check_limit(limit_seconds)
     check_pool(executor, workers)
+    check_plan(plan)
     for note in store.notes:
         watch.say(note)
     known = store.points()
@@ -93,7 +94,7 @@ def run_missing(
     again = Remeasured(store, {run.id for run in pending if run.id in done})
     if foreign := stale_sentence(plan, store, done):
         watch.say(f"{foreign}; they stay, and every run is done anew.")
-    store.driven(len(plan), len(plan) - len(pending))
+    store.driven(len(plan), len(plan) - len(pending), plan.sweep.folder)
     if pending and not _elsewhere(executor):
         say_compiling(pending[0].point.setup.engine, watch.say)
     if pending:
@@ -132,6 +133,19 @@ def run_missing(
     return time.perf_counter() - began
 
 
+def check_plan(plan: Plan) -> None:
+    """Refuse a plan of user's code whose files hold something else than when this process imported them.
+
+    Raises
+    ------
+    PolicyError
+        The sentence names the file.
+    """
+    measures = plan.sweep.user_measures
+    things = (own_things(one.setup, measures) for one in plan.points if has_own_code(one.setup, measures))
+    check_loaded({id(thing): thing for some in things for thing in some}.values())
+
+
 def _keep(
     batches: Iterator[BundleResult], store: Store, watch: Progress, again: Remeasured, repeating: Repeating | None
 ) -> None:
@@ -144,7 +158,7 @@ def _keep(
                 store.add(row)
                 again.note(row, store.failed_again)
                 if repeating is not None:
-                    repeating.observe(row, done.reads)
+                    repeating.observe(row)
                 watch.advance(row)
             echo.show(done.printed)
         raise_swallowed()
@@ -252,6 +266,7 @@ def in_process(bundler: Bundler, limit: float) -> Iterator[BundleResult]:
     """
     again: deque[Bundle] = deque()
     while (bundle := again.popleft() if again else bundler.next()) is not None:
+        begin_anew(bundle.setups.values(), bundle.user_measures)
         done = execute_with_timeout(bundle.setups, bundle.tasks, limit, user_measures=bundle.user_measures)
         again.extend(bundle.after(len(done.rows)))
         bundler.learn(done.rows)
@@ -260,7 +275,8 @@ def in_process(bundler: Bundler, limit: float) -> Iterator[BundleResult]:
 
 def _one_by_one(pending: list[PlannedRun], user_measures: UserMeasures) -> Iterator[BundleResult]:
     """Do each run in this very thread, however long it takes; an interrupt costs only the one under way."""
-    runs = RunExecutor({run.point.id: run.point.setup for run in pending}, user_measures)
+    runs = RunExecutor(setups := {run.point.id: run.point.setup for run in pending}, user_measures)
+    begin_anew(setups.values(), user_measures)
     for run in pending:
         yield BundleResult([runs.row(Task(run.id, run.point.id, run.seed))])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,16 +19,20 @@ from typing import Any
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import ROWS, refuse_former
 from workbench.experiments.row_files import RowFiles
+from workbench.experiments.row_reads import RowReads, named_from, placed
 from workbench.experiments.verdicts import Verdict
+from workbench.identity.reads import Reads
 from workbench.mechanisms.measured_by import MeasuredBy, lacking
-from workbench.runs.row import Kept, Row, kept, origin_id
+from workbench.runs.row import Kept, Row, kept, text_id
 
-FORMAT = 3
-"""The format of row files; 3 brought origins."""
+FORMAT = 4
+"""The format of row files; 3 brought origins, 4 reads."""
 LOOK_SECONDS = 1.0
 """How often a driver that keeps rows looks whether they are still at their path."""
 
 _VERDICT, _REPEATS = "verdict ", "repeats"
+_WORDS = 3
+"""In the name of a verdict: itself, the code, and the invocation, which those of format 3 lack."""
 
 
 class Store:
@@ -57,6 +62,12 @@ class Store:
         """What was damaged and what became of it, a sentence each."""
         self._origins = {"": ""}
         """Text -> id of each origin that this driver has kept."""
+        self._reads = {"": ("", "")}
+        """What a run read -> the id and the text of the reads, as this invocation has kept them."""
+        self._parsed: dict[str, RowReads | None] = {}
+        """By the id of reads: what they say."""
+        self._invocation = ""
+        self._base: Path | None = None
         self._looked = time.monotonic()
         self._vanished: StoreError | None = None
         if folder is not None:
@@ -86,8 +97,14 @@ class Store:
         """Return what the store says of itself."""
         return self._rows.meta()
 
-    def driven(self, runs: int, done: int) -> None:
-        """Note that this process begins to do what is missing of so many runs, of which so many are done."""
+    def driven(self, runs: int, done: int, base: Path | None = None) -> None:
+        """Note that this process begins to do what is missing of so many runs, of which so many are done.
+
+        It is an invocation of its own: the rows that it keeps name it. Files below `base` are named from the results
+        folder, so that both can be moved together.
+        """
+        self._invocation, self._base = secrets.token_hex(8), base
+        self._reads = {"": ("", "")}
         facts = {"host": socket.gethostname(), "pid": os.getpid(), "began": time.time(), "runs": runs, "kept": done}
         self._set_meta("driver", json.dumps(facts))
 
@@ -117,17 +134,21 @@ class Store:
             They cannot be kept, or the store is no longer at its path (`prove_place`).
         """
         rows, now = list(rows), time.time()
-        new = {row.origin: origin_id(row.origin) for row in rows if row.origin not in self._origins}
+        new = {row.origin: text_id(row.origin) for row in rows if row.origin not in self._origins}
         named = self._origins | new
+        texts = {row.reads: self._of_invocation(row.reads) for row in rows if row.reads not in self._reads}
+        reads = self._reads | texts if texts else self._reads
         try:
             with self._in_one_sentence:
                 self._rows.add(
-                    [kept(row, now, named[row.origin]) for row in rows], {name: text for text, name in new.items()}
+                    [kept(row, now, named[row.origin], reads[row.reads][0]) for row in rows],
+                    {name: text for text, name in new.items()},
+                    dict(texts.values()),
                 )
         except StoreError:
             self.prove_place()
             raise
-        self._origins = named
+        self._origins, self._reads = named, reads
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self.prove_place()
 
@@ -166,8 +187,8 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """Return every row, in the order of their ids."""
-        origins = self.origins()
-        return (row.row(origins) for row in self.kept())
+        origins, reads = self.origins(), self.reads()
+        return (row.row(origins, reads) for row in self.kept())
 
     def kept(self) -> Iterator[Kept]:
         """Return every row as it is on disk, in the order of their ids."""
@@ -176,6 +197,10 @@ class Store:
     def origins(self) -> dict[str, str]:
         """Return the text of every origin of a row by its id."""
         return self._rows.origins()
+
+    def reads(self) -> dict[str, str]:
+        """Return the text of all that rows read by its id."""
+        return self._rows.reads()
 
     def identities(self) -> dict[str, Any]:
         """Return what each point is."""
@@ -203,18 +228,33 @@ class Store:
             )
         return len(done)
 
-    def verdicts(self) -> dict[str, Verdict]:
-        """Return what became of the repeated runs of each code of the user's, by `reproducibility.code_of`."""
-        kept = ((key.removeprefix(_VERDICT), text) for key, text in self.meta().items() if key.startswith(_VERDICT))
-        return {code: Verdict.read(text) for code, text in kept if text}
+    @property
+    def invocation(self) -> str:
+        """Return the name of this invocation, empty before `driven`."""
+        return self._invocation
 
-    def keep_verdict(self, code: str, verdict: Verdict) -> None:
-        """Keep what became of the runs of some code that were repeated."""
-        self._set_meta(_VERDICT + code, verdict.text())
+    def verdicts(self) -> dict[tuple[str, str], Verdict]:
+        """Return what became of the repeated runs of each code of the user's (`verdicts.code_of`) and invocation."""
+        entries = ((key.split(), text) for key, text in self.meta().items() if key.startswith(_VERDICT))
+        verdicts = {(words[1], words[2]): Verdict.read(text) for words, text in entries if len(words) == _WORDS}
+        return {key: one._replace(reads=placed(one.reads, self.folder)) for key, one in verdicts.items()}
 
-    def forget_verdict(self, code: str) -> None:
-        """Take a verdict back: the code reads something that has changed since."""
-        self._set_meta(_VERDICT + code, "")
+    def keep_verdict(self, code: str, invocation: str, verdict: Verdict) -> None:
+        """Keep what became of the runs of some code that were repeated, for the rows of one invocation."""
+        named = verdict._replace(reads=named_from(verdict.reads, self.folder, self._base))
+        self._set_meta(f"{_VERDICT}{code} {invocation}", named.text())
+
+    def reads_of(self, row: Kept) -> RowReads | None:
+        """Return what a row read, and the invocation that made it; None where that was not noted."""
+        if row.reads not in self._parsed:
+            text = self._rows.text_of_reads(row.reads)
+            self._parsed[row.reads] = None if text is None else RowReads.read(text, self.folder)
+        return self._parsed[row.reads]
+
+    def _of_invocation(self, text: str) -> tuple[str, str]:
+        """Return the id and the text of what a run of this invocation read."""
+        kept = RowReads(self._invocation, Reads.read(text)).text(self.folder, self._base)
+        return text_id(kept), kept
 
     def count_of_repeats(self) -> int:
         """Return how often kept rows have been repeated."""

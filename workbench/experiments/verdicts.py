@@ -1,23 +1,18 @@
-"""A verdict on a user's code: its repeated runs agreed, differed, or are open, and what the code read.
-
-What the code reads of files and of the environment is kept with the verdict and compared whenever its rows are looked
-up.
-"""
+"""A verdict on the rows that one invocation made of a user's code: its repeated runs agreed, differed, or are open."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from workbench.digests import canonical, digest
 from workbench.engines.kit.engine import Setup
-from workbench.identity.observed import Reads
+from workbench.identity.reads import Reads
 from workbench.mechanisms.measured_by import MeasuredBy
 
-if TYPE_CHECKING:
-    pass
-
 Outcome = Literal["agreed", "differs", "open"]
+
+_DIGITS = 16
 
 
 class Verdict(NamedTuple):
@@ -29,10 +24,14 @@ class Verdict(NamedTuple):
     reason: str = ""
     """Why not agreed, as a part of a sentence."""
     reads: Reads = Reads()
-    """What the code read, as it was then."""
+    """What the code read in the runs of the invocation and in those that were repeated, as it was then."""
     when: str = ""
-    runs: int = 0
-    """How many runs gave the same when they were repeated."""
+    repeated: tuple[str, ...] = ()
+    """The runs that gave the same when they were repeated, by the beginning of their ids."""
+
+    def has_repeated(self, run: str) -> bool:
+        """Return whether a run gave the same when it was repeated."""
+        return run[:_DIGITS] in self.repeated
 
     def text(self) -> str:
         """Return the verdict as a store keeps it.
@@ -40,14 +39,18 @@ class Verdict(NamedTuple):
         >>> Verdict.read(Verdict("open", "it could not be repeated").text()).reason
         'it could not be repeated'
         """
-        return canonical({**self._asdict(), "reads": self.reads._asdict()})
+        return canonical({**self._asdict(), "reads": self.reads.text()})
 
     @staticmethod
     def read(text: str) -> Verdict:
         """Return a verdict from its text."""
         facts = json.loads(text)
-        reads = facts["reads"]
-        return Verdict(**{**facts, "reads": Reads(reads["files"], reads["variables"], tuple(reads["acts"]))})
+        return Verdict(**{**facts, "reads": Reads.read(facts["reads"]), "repeated": tuple(facts["repeated"])})
+
+
+def shortened_ids(runs: list[str]) -> tuple[str, ...]:
+    """Return the ids of runs as a verdict names them."""
+    return tuple(run[:_DIGITS] for run in runs)
 
 
 def code_of(setup: Setup, measured: MeasuredBy) -> str:

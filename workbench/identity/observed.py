@@ -1,157 +1,47 @@
 """What code of the user's reads beside itself while it runs: files, listings of folders, variables of the environment.
 
-Python tells of these by audit events (PEP 578). A hook for them can never be taken back, so it lives in processes that
-are the workbench's own: its workers, and the process that repeats runs; never in the user's kernel. No event tells that
-somebody asks what a file is (`exists`, `Path.stat`), so these functions of `os` are wrapped there. Nothing tells what
-native readers such as Arrow's open and what compiled code does; such files are declared (`inputs = ["scale.txt"]`), and
-repeating runs stands behind the rest.
+Python tells of these by audit events (PEP 578). The hook for them is installed in every process when it is about to
+execute the user's code for the first time; it can never be taken back, and notes nothing outside of a run. No event
+tells that somebody asks what a file is (`exists`, `Path.stat`) or for the working folder, so these functions of `os`
+are wrapped. Nothing tells what native readers such as Arrow's open; that they read is seen (`native_reads.py`), and
+their files are declared (`inputs = ["scale.txt"]`).
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import linecache
 import os
 import platform
-import stat
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from importlib.machinery import EXTENSION_SUFFIXES
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakSet
 
+from workbench.identity.native_reads import NativeReads
 from workbench.identity.owner import installed_folders, owner_of
-from workbench.identity.snapshot import current
+from workbench.identity.reads import IS, Reads, digest_of_file, digest_of_folder, digest_of_variable, what_is
 
 MOST = 1000
 """How many files and variables of one piece of code are remembered; beyond, no digest stands for what it reads."""
 
-ABSENT = ""
-"""The digest of a file or a variable that is not there."""
+OPENING = "opening "
+"""How the name begins under which something is opened once a process."""
 
-_IS = "is "
+IMPORTING = f"{OPENING}module "
+"""How the name begins under which a module of the user's is imported."""
 
+NO_INPUTS = "declares no `inputs`"
+"""How acts end that declared inputs stand for."""
 
-class Reads(NamedTuple):
-    """What some code read, each with a digest of what it held then, and what it did that no digest can stand for."""
-
-    files: Mapping[str, str] = {}
-    """By the absolute path: the digest of the content, of a folder that of the names in it; of what was only asked for,
-    what it is (`is a file of 12 bytes`)."""
-    variables: Mapping[str, str] = {}
-    acts: tuple[str, ...] = ()
-    """Parts of sentences: `starts the program git`."""
-
-    def __or__(self, other: Reads) -> Reads:
-        acts = dict.fromkeys((*self.acts, *other.acts))
-        files = {**self.files, **other.files}
-        for path, digest in self.files.items():
-            if files[path].startswith(_IS) and not digest.startswith(_IS):
-                files[path] = digest  # its content says more than what it is
-        return Reads(files, {**self.variables, **other.variables}, tuple(acts))
-
-    def changed(self) -> str:
-        """Return what is another than it was when it was read, as a part of a sentence; empty where nothing is.
-
-        >>> Reads(variables={"NO_SUCH_VARIABLE": ABSENT}).changed()
-        ''
-        >>> Reads(files={"/no/such/file": "8c"}).changed()
-        'the file /no/such/file'
-        """
-        for path, digest in self.files.items():
-            if (_what_is(path) if digest.startswith(_IS) else digest_of_file(path)) != digest:
-                return f"the file {path}"
-        for name, digest in self.variables.items():
-            if _digest_of_variable(name) != digest:
-                return f"the variable {name} of the environment"
-        return ""
-
-
-def digest_of_file(path: str) -> str:
-    """Return 32 hexadecimal digits for what a file holds, or for the names in a folder; `ABSENT` where nothing can be
-    read. A large file is read once as long as its times and its size stay."""
-    try:
-        if os.path.isdir(path):
-            return hashlib.blake2b("\0".join(sorted(os.listdir(path))).encode(), digest_size=16).hexdigest()
-        state = os.stat(path)
-        return _content(path, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
-    except (OSError, ValueError):
-        return ABSENT
-
-
-def _what_is(path: str) -> str:
-    """Return whether there is a file or a folder, where a link leads, and of how many bytes a file is."""
-    try:
-        if os.path.islink(path):
-            return f"{_IS}a link to {os.readlink(path)}"
-        state = os.stat(path)
-    except (OSError, ValueError):
-        return f"{_IS}absent"
-    if not stat.S_ISREG(state.st_mode):
-        return f"{_IS}a folder" if stat.S_ISDIR(state.st_mode) else f"{_IS}neither file nor folder"
-    return f"{_IS}a file of {state.st_size} bytes"
-
-
-def _content(path: str, *state: int) -> str:
-    modified, changed, size, _ = state
-    if size < _LARGE or time.time_ns() - max(modified, changed) < _GRAIN_NS:
-        return _content_now(path)
-    return _content_of_large(path, *state)
-
-
-_LARGE = 1 << 20
-_GRAIN_NS = 2 * 10**9
-"""The coarsest clock of a file system in use (FAT's): only after this do times tell every change."""
-
-
-@functools.lru_cache(256)
-def _content_of_large(path: str, *state: int) -> str:
-    return _content_now(path)
-
-
-def _content_now(path: str) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-
-
-def _digest_of_variable(name: str) -> str:
-    value = os.environ.get(name)
-    return ABSENT if value is None else hashlib.blake2b(value.encode(errors="replace"), digest_size=16).hexdigest()
-
-
-def declared_reads(things: Iterable[Any]) -> Reads:
-    """Return the files that classes and functions of the user's declare as `inputs`, and those of modules of machine
-    code that they refer to.
-
-    A relative path is looked for beside the file that the code is written in, then where the command runs.
-    """
-    files = {}
-    for thing in things:
-        for module in current(thing).modules:
-            place = getattr(sys.modules.get(module), "__file__", None) or ""
-            if place.endswith(tuple(EXTENSION_SUFFIXES)):
-                files[place] = digest_of_file(place)
-        given = getattr(thing, "inputs", ())
-        for one in (given,) if isinstance(given, (str, Path)) else given if isinstance(given, (list, tuple)) else ():
-            if isinstance(one, (str, Path)):
-                path = _declared_path(thing, Path(one))
-                files[path] = digest_of_file(path)
-    return Reads(files)
-
-
-def _declared_path(thing: Any, path: Path) -> str:
-    home = getattr(sys.modules.get(getattr(thing, "__module__", None) or ""), "__file__", None)
-    beside = Path(home).parent / path if home else path
-    return os.path.abspath(beside if beside.exists() else path)
-
+NATIVE = f"reads a file past Python, as Arrow's readers do, and {NO_INPUTS}"
 
 _ACTS = {
     **dict.fromkeys(("os.fork", "os.forkpty"), "starts another process"),
@@ -174,18 +64,27 @@ class _Observer:
 
     def __init__(self) -> None:
         self.installed = False
+        self.native: NativeReads | None = None
+        """In a process that does nothing but runs, what tells that native code reads files."""
+        self._temporary: str | None = None
         self.open = threading.local()
         self.threads: WeakSet[Any] = WeakSet()
         """The threads that code of the user's started: what they read, whatever is on their stacks, it reads."""
         self.reads: dict[str, Reads] = {}
         """By whom: what each read."""
-        self._who = ""
+        self._who = self._outermost = ""
+        self._pieces = 0
+        """How many pieces of code are observed: those of several threads share what they read."""
+        self._lock = threading.Lock()
         self._files: dict[str, str] = {}
         self._variables: dict[str, str] = {}
         self._acts: dict[str, None] = {}
+        self._folder = ""
         self._written: set[str] = set()
         self._imports: dict[str, tuple[str, str]] = {}
         """By the files of modules that code which was observed imported first: whose that was, and the digest then."""
+        self._lines: set[str] = set()
+        """The files whose lines Python keeps for the user's code."""
         programs = "os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"
         self._notes: dict[str, Callable[[tuple[Any, ...], FrameType], None]] = {
             "ctypes.dlopen": self.loaded,
@@ -199,22 +98,56 @@ class _Observer:
         }
         """By the events that are noted: what notes each."""
 
-    def begin(self, who: str) -> None:
-        self._who, self._files, self._variables, self._acts, self._written = who, {}, {}, {}, set()
-        self._forget_imports(who)
-        tempfile.tempdir = None  # both are looked for once a process, and read by each piece
-        linecache.clearcache()
+    def begin(self, who: str) -> str:
+        """Begin to note under a name; returns the one under which was noted before."""
+        with self._lock:
+            self._pieces += 1
+            before = self._who
+            if self._pieces == 1:
+                self._files, self._variables, self._acts, self._folder, self._written = {}, {}, {}, "", set()
+                self._outermost = who
+                self._let_read_again(who)
+                self._temporary, tempfile.tempdir = tempfile.tempdir, None  # looked for once a process, read by each
+                if self.native is not None:
+                    self.native.begin()
+            self._who = who
+            return before
 
-    def end(self) -> None:
-        who, self._who = self._who, ""
-        if self._files or self._variables or self._acts:
-            reads = Reads(self._files, self._variables, tuple(self._acts))
+    def end(self, who: str, before: str) -> None:
+        """End what `begin` began, which returned `before`."""
+        with self._lock:
+            self._pieces -= 1
+            if not self._pieces:
+                tempfile.tempdir = self._temporary
+                if self.native is not None and self.native.found():
+                    self._acts[NATIVE] = None
+            reads = Reads(dict(self._files), dict(self._variables), tuple(self._acts), self._folder)
+            self._who = before or who if self._pieces else ""
+        if any(reads):
             self.reads[who] = self.reads.get(who, Reads()) | reads
+
+    def _let_read_again(self, who: str) -> None:
+        """Have what Python keeps of files read again: modules that others imported, and lines for the user's code."""
+        if not who.startswith(IMPORTING):
+            self._forget_imports(who)
+        for place in self._lines:
+            linecache.cache.pop(place, None)
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an event; whatever goes wrong here must not show in the run."""
+        if self.native is not None and self._who:
+            if event in ("open", "sqlite3.connect"):
+                self._account_for(self.native, arguments[0])
+            elif (event == "ctypes.dlopen" and arguments[0]) or (event == "import" and arguments[1]):
+                self.native.loaded()
         if event in self._notes or event in _ACTS:
             self.note(self._heard, event, arguments, sys._getframe(1))
+
+    def _account_for(self, native: NativeReads, path: Any) -> None:
+        """Note a file that Python opens, for whatever reason, such as for its digest."""
+        busy, self.open.busy = getattr(self.open, "busy", False), True
+        native.opened(path)
+        self.open.busy = busy
 
     def note(self, go: Callable[..., None], *arguments: Any) -> None:
         """Call what notes something, unless nothing is observed; what that reads itself is not noted."""
@@ -247,6 +180,8 @@ class _Observer:
                 self._written.add(place)
         else:
             self.file(place)
+            if _room(frame) in _OF_LINES and place in self._files:
+                self._lines.add(place)
 
     def made(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         self._written.add(os.path.abspath(os.fsdecode(arguments[0])))
@@ -256,17 +191,25 @@ class _Observer:
             self._module(os.path.abspath(arguments[1]))
 
     def _module(self, place: str) -> None:
+        if self._outermost.startswith(IMPORTING):
+            return  # what a module imports as it is imported is part of the digest of code
         self.file(place)
         if place in self._files:
-            self._imports[place] = self._who, self._files[place]
+            self._imports[place] = self._outermost, self._files[place]
 
     def _forget_imports(self, who: str) -> None:
-        """Have what others imported, or what has changed since, imported anew, so that it is seen to be read."""
+        """Have what others imported, or what has changed since, imported anew, so that it is seen to be read.
+
+        What the same code has imported before it does not read again; it counts as read.
+        """
         old = {one for one, (by, then) in self._imports.items() if by != who or digest_of_file(one) != then}
-        for name, module in list(sys.modules.items()) if old else ():
-            if getattr(module, "__dict__", {}).get("__file__") in old:
+        modules = list(sys.modules.items()) if old else []
+        forgotten = [name for name, module in modules if getattr(module, "__dict__", {}).get("__file__") in old]
+        for name, _ in modules:
+            if any(name == one or name.startswith(f"{one}.") for one in forgotten):
                 del sys.modules[name]
         self._imports = {one: known for one, known in self._imports.items() if one not in old}
+        self._files |= {one: then for one, (_, then) in self._imports.items()}
 
     def loaded(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         if os.sep in (path := os.fsdecode(arguments[0] or "")):
@@ -284,7 +227,7 @@ class _Observer:
     def file(self, place: str, digest: Callable[[str], str] = digest_of_file) -> None:
         if place.startswith("/proc/") and place.endswith("/environ"):
             self._acts["reads all variables of the environment at once"] = None
-        if not self._files.get(place, _IS).startswith(_IS) or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
+        if not self._files.get(place, IS).startswith(IS) or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
             return
         if any(place.startswith(made + os.sep) for made in self._written) or place in self._written:
             return
@@ -298,7 +241,12 @@ class _Observer:
         if not isinstance(path, int) and _is_the_users(frame):
             place = os.path.abspath(os.fsdecode(path))
             if place not in self._files:
-                self.file(place, _what_is)
+                self.file(place, what_is)
+
+    def folder_read(self, _: Any, frame: FrameType) -> None:
+        """Note that somebody asks for the working folder, and does not only open a file that is named from it."""
+        if _is_the_users(frame):
+            self._folder = digest_of_folder()
 
     def hostname_read(self, _: Any, frame: FrameType) -> None:
         """Note that somebody asks for the machine's name, and not `platform` for more than that."""
@@ -307,7 +255,7 @@ class _Observer:
 
     def variable(self, name: str, frame: FrameType) -> None:
         if _reads_itself(frame):
-            self._variables.setdefault(name, _digest_of_variable(name))
+            self._variables.setdefault(name, digest_of_variable(name))
 
     def started(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         named = next((one for one in arguments if isinstance(one, (str, bytes, os.PathLike)) and one), "another")
@@ -318,17 +266,6 @@ class _Observer:
         if _is_the_users(frame):
             self.threads.add(thread)
 
-
-_EVENTS = {
-    "ctypes.dlopen": _Observer.loaded,
-    "import": _Observer.imported,
-    "open": _Observer.opened,
-    "os.listdir": _Observer.listed,
-    "os.mkdir": _Observer.made,
-    "os.scandir": _Observer.listed,
-    "sqlite3.connect": _Observer.connected,
-    **dict.fromkeys(("os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"), _Observer.started),
-}
 
 _observer = _Observer()
 
@@ -347,17 +284,25 @@ def _is_the_users(frame: FrameType | None) -> bool:
     return next(_users(frame), None) is not None or threading.current_thread() in _observer.threads
 
 
-def _users(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield the frames of the user's code, from within outwards, until those of what runs it."""
+def _users(frame: FrameType | None, of_imports: bool = False) -> Iterator[FrameType]:
+    """Yield the frames of the user's code, from within outwards, until those of what runs it.
+
+    What a library reads as it is imported, and where Python looks for it, is not the user's doing.
+    """
     while frame is not None and not (name := str(frame.f_globals.get("__name__"))).startswith(_RUNS):
         if owner_of(name) == "user":
             yield frame
+        if name.startswith(_OF_IMPORTS) and not of_imports:
+            return
         frame = frame.f_back
+
+
+_OF_IMPORTS = ("importlib._bootstrap", "_frozen_importlib", "workbench.parts")
 
 
 def _imports(frame: FrameType | None) -> bool:
     """Return whether a file is opened as a function of the user's has a module imported."""
-    return _room(frame) == "importlib" and any(one.f_code.co_name != "<module>" for one in _users(frame))
+    return _room(frame) == "importlib" and any(one.f_code.co_name != "<module>" for one in _users(frame, True))
 
 
 def _reads_itself(frame: FrameType | None) -> bool:
@@ -384,8 +329,17 @@ class _Environ(os._Environ):
         return super().__getitem__(key)
 
 
-def observe() -> None:
-    """Install the hook in this process, for good: a worker, never a process of the user's."""
+def observe(does_nothing_else: bool = False) -> None:
+    """Install the hook in this process, for good.
+
+    Parameters
+    ----------
+    does_nothing_else : bool
+        Whether this process does runs alone, so that what native code reads shows too.
+    """
+    if does_nothing_else:
+        time.localtime()  # the C library reads the time zone once
+        _observer.native = NativeReads()
     if not _observer.installed:
         _observer.installed = True
         sys.addaudithook(_observer.hook)
@@ -394,6 +348,8 @@ def observe() -> None:
             os.environb.__class__ = _Environ
         for name in ("stat", "lstat", "access", "readlink"):
             _wrap(os, name, _observer.status_read)
+        for name in ("getcwd", "getcwdb"):
+            _wrap(os, name, _observer.folder_read)
         for module, name in ((os, "uname"), (platform, "node")):
             _wrap(module, name, _observer.hostname_read)
         start = threading.Thread.start
@@ -420,24 +376,37 @@ def _wrap(module: Any, name: str, noted: Callable[..., None]) -> None:
             capable.add(asking)
 
 
-def observed(who: str) -> AbstractContextManager[None]:
-    """Note what is read within this, in a process that observes; elsewhere nothing is noted."""
-    return _noted(who) if _observer.installed else _UNNOTED
-
-
-_UNNOTED = nullcontext()
-
-
 @contextmanager
-def _noted(who: str) -> Iterator[None]:
-    _observer.begin(who)
+def observed(who: str) -> Iterator[None]:
+    """Note what is read within this by code of the user's, under a name."""
+    observe()
+    before = _observer.begin(who)
     try:
         yield
     finally:
-        _observer.end()
+        _observer.end(who, before)
 
 
-def take_reads() -> dict[str, Reads]:
-    """Return what was noted since this was last called, by whom it was read."""
-    reads, _observer.reads = _observer.reads, {}
-    return reads
+def observed_import(module: str) -> AbstractContextManager[None]:
+    """Note what a module of the user's reads as it is imported, in place of what it read before."""
+    _observer.reads.pop(IMPORTING + module, None)
+    return observed(IMPORTING + module)
+
+
+def read_by_import(module: str) -> Reads:
+    """Return what a module of the user's read when it was imported last."""
+    return _observer.reads.get(IMPORTING + module, Reads())
+
+
+def reads_of(*names: str) -> Reads:
+    """Return what was read under some names, of what has changed the state under the last one.
+
+    It is what was read since `forget_reads` was last called, and what was read as something was opened.
+    """
+    each = (_observer.reads.get(part + name, Reads()) for name in names for part in (OPENING, ""))
+    return functools.reduce(Reads.__or__, each)
+
+
+def forget_reads() -> None:
+    """Forget what was read until now, but for what was read as something was opened, which is not opened again."""
+    _observer.reads = {who: reads for who, reads in _observer.reads.items() if who.startswith(OPENING)}

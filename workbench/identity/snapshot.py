@@ -29,6 +29,8 @@ class Snapshot:
         """The user's functions that were passed."""
         self.caches = tuple(hasher.caches)
         """The user's functions that were passed and that keep what they returned (`functools.lru_cache`)."""
+        self.installed = frozenset(hasher.installed)
+        """The installed packages that something was taken from."""
         self.modules = hasher.modules
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._guards: Guards | None = hasher.guards if hasher.guards.any() else None

@@ -37,6 +37,8 @@ class Transcript:
         """The user's functions that keep what they returned."""
         self.modules: dict[str, set[str]] = {}
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
+        self.installed: set[str] = set()
+        """The installed packages that something was taken from."""
         self.within_installed = 0
         """How many objects of installed packages are open now: what these draw from shows when runs are repeated."""
         self.digest_part, self.root = sub, root
@@ -120,6 +122,7 @@ class Transcript:
         result = other.digest(value)
         self.package.include(other.package)
         self.parts += other.parts
+        self.installed |= other.installed
         return result
 
     def _other(self) -> Callable[[], Transcript]:
@@ -128,6 +131,7 @@ class Transcript:
 
     def named(self, module: str, name: str) -> None:
         """Write down something of an installed package by its name."""
+        self.installed.add(module.partition(".")[0])
         self.put("installed", f"{package_of(module)}/{module}.{name}")
 
 

@@ -10,23 +10,28 @@ import os
 import time
 from bdb import BdbQuit
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from workbench.engines.kit.engine import Setup
-from workbench.identity.observed import observed
+from workbench.identity import current
+from workbench.identity.native_reads import MAPPING
+from workbench.identity.observed import NO_INPUTS, observed, reads_of
+from workbench.identity.reads import Reads, declared_reads
 from workbench.mechanisms.measured_by import measured_by
 from workbench.mechanisms.mechanism import mechanism
 from workbench.mechanisms.user_measure import UserMeasure
 from workbench.runs.cells import user_cells
 from workbench.runs.faults import fault
 from workbench.runs.interrupts import is_own, noticed, raise_swallowed
-from workbench.runs.origin import own_origin
+from workbench.runs.origin import origin_of_own_code, own_origin
 from workbench.runs.row import Row
 from workbench.runs.run import Task
-from workbench.runs.user_code import check_code, has_own_code
+from workbench.runs.user_code import check_code, has_own_code, own_things
 
 UserMeasures = Mapping[str, UserMeasure]
 NOTHING: UserMeasures = {}
+_UNNOTED = nullcontext()
 _NUMBERS = frozenset({int, float})
 """What every store can hold as it is."""
 
@@ -52,6 +57,14 @@ class RunContext(NamedTuple):
     origin: str
     measured: str
     """What the code that measures is named by."""
+    own_code: bool
+    """Whether code of the user's is executed: what it reads is noted."""
+    declared: Reads
+    """What the user's code says that it reads, as it is now."""
+    has_inputs: bool
+    """Whether it says so at all, even that it reads nothing."""
+    sharing: list[str]
+    """The points whose code keeps what it has read in the same functions: what a run of one has read, another uses."""
 
 
 def run_context(
@@ -60,15 +73,27 @@ def run_context(
     """Look up what all runs of a setup share; parameters as of `execute_runs`."""
     named = mechanism(setup.engine)
     measured = measured_by(named, user_measures).text
+    own_code = has_own_code(setup, user_measures)
+    things = own_things(setup, user_measures) if own_code else []
     return RunContext(
         setup,
         named.engine.simulate,
         named.measure,
         user_measures,
         observe,
-        own_origin(has_own_code(setup, user_measures)),
+        own_origin() if not own_code else origin_of_own_code(),
         measured,
+        own_code,
+        declared_reads(things) | _unseen_reads(things),
+        any(hasattr(thing, "inputs") for thing in things),
+        [],
     )
+
+
+def _unseen_reads(things: Sequence[Any]) -> Reads:
+    """Return which packages the user's code uses that do not tell what they read."""
+    packages = sorted(MAPPING.intersection(*[current(thing).installed for thing in things][:1]))
+    return Reads(acts=tuple(f"uses {name}, which does not tell what it reads, and {NO_INPUTS}" for name in packages))
 
 
 def execute_runs(
@@ -93,6 +118,8 @@ class RunExecutor:
     def __init__(self, setups: Setups, user_measures: UserMeasures = NOTHING) -> None:
         self._setups, self._user_measures = setups, user_measures
         self._contexts: dict[str, RunContext] = {}
+        self._caching: list[str] = []
+        """The points whose code keeps what it returned."""
 
     def row(self, task: Task) -> Row:
         """Do a run and return its row."""
@@ -101,7 +128,12 @@ class RunExecutor:
             setup = self._setups[task.point]
             if isinstance(setup, SetupFailure):
                 return failed_row(task, setup.error)
-            each = self._contexts[task.point] = run_context(setup, self._user_measures)
+            each = run_context(setup, self._user_measures)
+            things = own_things(setup, self._user_measures) if each.own_code else []
+            if any(current(thing).caches for thing in things):
+                self._caching.append(task.point)
+                each = each._replace(sharing=self._caching)
+            self._contexts[task.point] = each
         return _execute_run(each, task)
 
 
@@ -110,7 +142,7 @@ def _execute_run(each: RunContext, task: Task) -> Row:
     error, measures = "", {}
     try:
         check_code(each.setup)
-        with observed(task.point):
+        with observed(task.point) if each.own_code else _UNNOTED:
             record = each.simulate(each.setup, task.seed)
             check_code(each.setup, "during")
             measures = _plain_measures(each.measure(record))
@@ -131,7 +163,17 @@ def _execute_run(each: RunContext, task: Task) -> Row:
     raise_swallowed()
     if error:
         return failed_row(task, error, time.perf_counter() - began)
-    return Row(*task, "done", "", time.perf_counter() - began, measures, each.origin, each.measured)
+    seconds = time.perf_counter() - began
+    reads = _reads(each, task) if each.own_code else ""
+    return Row(*task, "done", "", seconds, measures, each.origin, each.measured, reads)
+
+
+def _reads(each: RunContext, task: Task) -> str:
+    """Return what the user's code has read for a run: by itself, when its setup was opened, or before, into caches."""
+    reads = reads_of(*each.sharing, task.point) | each.declared
+    if each.has_inputs:
+        reads = reads._replace(acts=tuple(act for act in reads.acts if not act.endswith(NO_INPUTS)))
+    return reads.text()
 
 
 def _plain_measures(measures: Mapping[str, Any]) -> dict[str, float]:

@@ -6,6 +6,7 @@ If they differed, paired runs would not be pairs.
 from __future__ import annotations
 
 import datetime
+import decimal
 import functools
 import hashlib
 import importlib.metadata
@@ -13,9 +14,13 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from workbench.digests import canonical
 from workbench.errors import WorkbenchError
@@ -71,16 +76,47 @@ WHEN = "when"
 
 
 @functools.cache
-def own_origin(own_code: bool = False) -> str:
-    """Return the origin of every row that this process computes, as canonical JSON; fixed when it is first asked.
-
-    That of rows of a user's own code names the hash seed too, on which such code may depend.
-    """
-    if own_code:
-        return canonical({**json.loads(own_origin()), "hash_seed": hash_seed()})
+def own_origin() -> str:
+    """Return the origin of every row that this process computes, as canonical JSON; fixed when it is first asked."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return canonical({**environment(), WHEN: now})
 
+
+def origin_of_own_code() -> str:
+    """Return the origin of rows of a user's code: with the hash seed, and what is set of decimals, NumPy and pandas.
+
+    Such code may depend on these. What is set as it is when Python begins is left out.
+    """
+    return canonical({**json.loads(own_origin()), "hash_seed": hash_seed(), **_settings()})
+
+
+def _settings() -> dict[str, dict[str, str]]:
+    """Return what is set otherwise than when Python begins, and can change a number."""
+    now = decimal.getcontext()
+    names = ("prec", "rounding", "Emin", "Emax", "clamp")
+    decimals = {name: getattr(now, name) for name in names if getattr(now, name) != getattr(decimal.Context(), name)}
+    settings = {"decimal": decimals, "numpy": _other(np.geterr(), _NUMPY), "pandas": _of_pandas()}
+    return {name: {key: str(value) for key, value in some.items()} for name, some in settings.items() if some}
+
+
+_NUMPY = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+"""What NumPy does of itself where a floating-point operation fails."""
+
+
+def _other(now: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in now.items() if value != usual.get(name)}
+
+
+def _of_pandas() -> dict[str, Any]:
+    """Return the options of pandas that are not as pandas sets them, if it is loaded."""
+    config = sys.modules.get("pandas._config.config")
+    registered = getattr(config, "_registered_options", {})
+    options = {name: one.defval for name, one in registered.items() if name.startswith(_COMPUTING)}
+    return _other({name: sys.modules["pandas"].get_option(name) for name in options}, options)
+
+
+_COMPUTING = ("compute.", "mode.", "future.")
+"""How the names of those options of pandas begin that can change a number."""
 
 _ROOT = Path(__file__).parent.parent
 

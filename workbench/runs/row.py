@@ -31,10 +31,13 @@ class Row(NamedTuple):
     """Canonical JSON of what computed it (`origin.own_origin`); empty = unknown, as in stores of format 2."""
     measured: str = ""
     """Digest of the code that computed its measures; empty = unknown."""
+    reads: str = ""
+    """What code of the user's read in it (`Reads.text`), as a store keeps it with the invocation that made it; empty
+    where nothing of the user's was executed."""
 
 
 class Kept(NamedTuple):
-    """A row as a store keeps it: plain values, the measures as one text, the origin by its id."""
+    """A row as a store keeps it: plain values, the measures as one text, the origin and the reads by their ids."""
 
     id: str
     point: str
@@ -47,26 +50,28 @@ class Kept(NamedTuple):
     """Seconds since 1970 when it was kept; None in stores of format 1."""
     origin: str = ""
     """The id of an entry in the store's table of origins; empty = unknown."""
+    reads: str = ""
+    """The id of an entry in the store's table of reads; empty where nothing of the user's was executed."""
     measured: str = ""
 
-    def row(self, origins: Mapping[str, str]) -> Row:
-        """Return the row, given the texts of the store's origins; an origin that is not among them is unknown."""
+    def row(self, origins: Mapping[str, str], reads: Mapping[str, str] = {}) -> Row:
+        """Return the row, given the texts of the store's origins and reads; what is not among them is unknown."""
         measures, _ = decode(self.measures)
-        return Row(*self[:6], measures, origins.get(self.origin, ""), self.measured)
+        return Row(*self[:6], measures, origins.get(self.origin, ""), self.measured, reads.get(self.reads, ""))
 
 
-def origin_id(text: str) -> str:
-    """Return the id of an origin: a digest of its text, and empty where it is unknown.
+def text_id(text: str) -> str:
+    """Return the id of an origin or of reads: a digest of its text, and empty where it is unknown.
 
-    >>> origin_id('{"python":"3.11.2"}'), origin_id("")
+    >>> text_id('{"python":"3.11.2"}'), text_id("")
     ('ef5ed846c7ba47ee', '')
     """
     return digest(text)[:ORIGIN_DIGITS] if text else ""
 
 
-def kept(row: Row, at: float, origin: str) -> Kept:
-    """Return a row as it is kept at a moment, with the id of its origin."""
-    return Kept(*row[:5], float(row.seconds), _encode(row.measures), at, origin, row.measured)
+def kept(row: Row, at: float, origin: str, reads: str = "") -> Kept:
+    """Return a row as it is kept at a moment, with the ids of its origin and of its reads."""
+    return Kept(*row[:5], float(row.seconds), _encode(row.measures), at, origin, reads, row.measured)
 
 
 def better(new: Kept, old: Kept | None) -> bool:

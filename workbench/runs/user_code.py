@@ -5,14 +5,18 @@ A run is of the code that its plan was made with, or it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.digests import canonical, digest
 from workbench.engines.kit.engine import Setup
 from workbench.errors import PolicyError
 from workbench.identity import FORMAT, PYTHON, current
+from workbench.identity.observed import forget_reads, read_by_import
 from workbench.levers import Spec, identity_of
+from workbench.loaded_sources import edited
 from workbench.mechanisms.mechanism import Revision, is_built_in, mechanism
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
@@ -52,6 +56,23 @@ def has_own_code(setup: Setup, user_measures: Mapping[str, Any]) -> bool:
     return bool(setup.code or setup.engine_code or user_measures)
 
 
+def own_things(setup: Setup, user_measures: Mapping[str, Any]) -> list[Any]:
+    """Return the classes and functions of the user's that a run executes, but for those of its engine."""
+    measures = (one.function for one in user_measures.values() if not one.built_in)
+    return [*(cls for cls, _ in setup.code), *measures]
+
+
+def begin_anew(setups: Iterable[Setup], user_measures: Mapping[str, Any]) -> None:
+    """Forget what was read, and empty what functions of the user's keep (`functools.lru_cache`): it is read again.
+
+    So the reads of the runs that follow are all that these depend on.
+    """
+    forget_reads()
+    for thing in {id(thing): thing for setup in setups for thing in own_things(setup, user_measures)}.values():
+        for cached in current(thing).caches:
+            cached.cache_clear()
+
+
 def name_of(cls: type) -> str:
     """Return how messages name a class of the user's."""
     return f"importer {cls.format}" if issubclass(cls, Importer) else str(getattr(cls, "name", cls.__name__))
@@ -75,6 +96,35 @@ def check_code(setup: Setup, moment: str = "before") -> None:
             raise PolicyError(f"{name_of(cls)}: {_SENTENCES[moment]}.")
     if setup.engine_code and _of_engine(setup) != setup.engine_code:
         raise PolicyError(f"engine {setup.engine}: {_OF_ENGINES[moment]}.")
+
+
+def check_loaded(things: Iterable[Any]) -> None:
+    """Refuse code of the user's whose files hold something else than when this process imported them.
+
+    Parameters
+    ----------
+    things : iterable
+        Classes and functions of the user's.
+
+    Raises
+    ------
+    PolicyError
+        A module was edited, a file that it opened as it was imported has changed, or a class is of a module as it was
+        before it was imported anew.
+    """
+    for thing in things:
+        for name in sorted(current(thing).modules):
+            cure = f"import {name} anew (importlib.reload, or another kernel) and run again"
+            if file := edited(name):
+                raise PolicyError(f"{os.path.basename(file)} was edited since this process imported it; {cure}.")
+            if changed := read_by_import(name).changed():
+                raise PolicyError(f"{changed}, which {name} read when it was imported, is not what it was; {cure}.")
+        now = getattr(sys.modules.get(thing.__module__), thing.__qualname__, thing)
+        if isinstance(now, type) and now is not thing and now.__qualname__ == thing.__qualname__:
+            raise PolicyError(
+                f"{thing.__qualname__} is of {thing.__module__} as it was before it was imported anew; "
+                f"take it from the module again and run again."
+            )
 
 
 _SENTENCES = {

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
-from workbench.identity.observed import Reads, observed, take_reads
+from workbench.identity.observed import OPENING, observed
 from workbench.mechanisms.compilation import COMPILING_SECONDS, first_run
 from workbench.mechanisms.mechanism import is_loaded
 from workbench.runs.crashes import WorkerFailure, worker_failure
@@ -19,7 +19,7 @@ from workbench.runs.output import install
 from workbench.runs.pickled_setups import PackedEngine, enter_packed, is_here, opened
 from workbench.runs.row import Row
 from workbench.runs.run import Task
-from workbench.runs.user_code import has_own_code
+from workbench.runs.user_code import begin_anew, has_own_code
 from workbench.runs.watchdog import SILENT, Reporter, Watched
 from workbench.workloads.importers import Importer, enter_only
 
@@ -38,8 +38,6 @@ class BundleResult(NamedTuple):
     """Which worker of a cluster it was."""
     printed: str = ""
     """What the runs printed, up to a bound."""
-    reads: Mapping[str, Reads] = {}
-    """What code of the user's read in the runs of each point, where the process observes it."""
 
 
 def execute_with_timeout(
@@ -132,14 +130,14 @@ def worker_entry(
             point: SetupFailure(unusable) if unusable else _open_setup(point, pickled_setup)
             for point, pickled_setup in parcels.items()
         }
+        begin_anew((setup for setup in setups.values() if isinstance(setup, Setup)), user_measures)
         if engine is not None and not is_here(engine):
             enter_only(_importer_classes(setups))
         if fixed_order and any(
             isinstance(setup, Setup) and has_own_code(setup, user_measures) for setup in setups.values()
         ):
             check_hash_seed()
-        done = _execute_in_worker(setups, tasks, limit_seconds, report, user_measures)
-        return done._replace(reads=take_reads())
+        return _execute_in_worker(setups, tasks, limit_seconds, report, user_measures)
 
 
 @contextmanager
@@ -189,7 +187,7 @@ def _enter_engine(engine: PackedEngine) -> tuple[str, UserMeasures]:
 
 def _open_setup(point: str, pickled_setup: bytes) -> Setup | SetupFailure:
     try:
-        with observed(point):
+        with observed(OPENING + point):
             return opened(pickled_setup)
     except WorkbenchError:
         raise

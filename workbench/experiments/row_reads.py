@@ -1,0 +1,69 @@
+"""What each row of a user's code read, and the invocation that made it, as a results folder keeps them.
+
+None of this enters an id. Files below the folder of the sweep are named from the results folder, so that both can be
+moved together.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.digests import canonical
+from workbench.identity.reads import Reads
+
+
+class RowReads(NamedTuple):
+    """What one or more rows of an invocation read, with whole paths."""
+
+    invocation: str
+    reads: Reads
+
+    def text(self, results: Path | None, base: Path | None) -> str:
+        """Return it as one text; parameters as of `named_from`.
+
+        >>> read = RowReads("a1", Reads({"/study/aim.csv": "8c"}))
+        >>> read.text(Path("/study/out"), Path("/study"))
+        '{"files":{"../aim.csv":"8c"},"invocation":"a1"}'
+        """
+        return canonical({**json.loads(named_from(self.reads, results, base).text()), "invocation": self.invocation})
+
+    @staticmethod
+    def read(text: str, results: Path | None) -> RowReads:
+        """Return what a text of a results folder says.
+
+        >>> RowReads.read('{"files":{"../aim.csv":"8c"},"invocation":"a1"}', Path("/moved/out")).reads.files
+        {'/moved/aim.csv': '8c'}
+        """
+        facts = json.loads(text)
+        invocation = facts.pop("invocation")
+        return RowReads(invocation, placed(Reads.read(canonical(facts)), results))
+
+
+def named_from(reads: Reads, results: Path | None, base: Path | None) -> Reads:
+    """Return reads with the names that files have in a results folder.
+
+    Parameters
+    ----------
+    results : Path, optional
+        The results folder, from which files are named.
+    base : Path, optional
+        The folder of the sweep: of files elsewhere the whole path is kept.
+    """
+    if results is None or base is None:
+        return reads
+    above = os.path.abspath(base)
+    files = {
+        os.path.relpath(place, results) if Path(place).is_relative_to(above) else place: state
+        for place, state in reads.files.items()
+    }
+    return reads._replace(files=files)
+
+
+def placed(reads: Reads, results: Path | None) -> Reads:
+    """Return reads of a results folder with whole paths."""
+    home = os.path.abspath(results or "")
+    files = {os.path.normpath(os.path.join(home, name)): state for name, state in reads.files.items()}
+    return reads._replace(files=files)
