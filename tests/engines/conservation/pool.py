@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -170,7 +171,11 @@ LAWS = [
         due=lambda run: [cached(run.record, card)[-1] for card in cards(run)],
     ),
 ]
-FITTED = dict.fromkeys(("bind", "preferred"), ({"cards": "c0"},))
+LIMITED = ("largest", "least_recently_used", "smallest_sufficient")
+FITTED: dict[str, tuple[dict[str, Any], ...]] = {
+    **dict.fromkeys(("bind", "preferred"), ({"cards": "c0"},)),
+    **dict.fromkeys(LIMITED, ({"limit_bytes_a_card": 5 * MIB}, {"limit_bytes_a_card": 0})),
+}
 REFUSED = {
     "driver=compaction": "spec 1, section 7: a bound for one shared memory; what a driver gave stays where it is"
 }

@@ -28,7 +28,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "growing": {"expandable_segments": True},
     "limit of splitting": {"max_split_size_mb": 20, "max_non_split_rounding_mb": 64},
     "rounding": {"roundup_power2_divisions": (4,) * 16},
-    "larger segments": {"large_segment_size_mb": 20, "expandable_segments": True, "max_split_size_mb": 64},
+    "larger segments": {"large_segment_size_mb": 64, "expandable_segments": True, "max_split_size_mb": 64},
     "collection": {"garbage_collection_threshold": 0.2, "per_process_fraction": 0.9, "card_bytes": 4 << 30},
     "searching again": {"search_after_flush": True, "card_bytes": 4 << 30},
 }
