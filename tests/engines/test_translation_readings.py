@@ -123,7 +123,7 @@ def test_t21_an_answer_brings_the_list_as_it_stands_at_its_arrival(entries: int)
 
 
 def test_t21_names_of_the_shared_tlb_are_learned_after_the_fill() -> None:
-    """Core 0's directory has room for one record of a page that its own TLB lacks: page 5, which core 1 holds. The
+    """Core 0's directory keeps one record of a page that its own TLB lacks: page 5, which core 1 holds. The
     answer for page 6 names core 2. It is filled first, so its names need no record, and core 0 still asks core 1."""
     rows = [(0, 1, 5), (1000, 2, 6), (2000, 0, 5), (3000, 0, 7), (4000, 0, 6), (5000, 0, 5)]
     machine = {**CROSSBAR, "private_entries": 1, "shared_entries": 16}

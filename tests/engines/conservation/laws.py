@@ -81,6 +81,22 @@ class Suite(NamedTuple):
                     with suppress(InputError):
                         yield self.run(setup._replace(policies={**setup.policies, slot: policy}))
 
+    def assert_lawful(self, slot: str) -> None:
+        """Assert that no run breaks a law, and that every exception is one: its policy breaks the law in some world."""
+        runs = list(self.runs(slot))
+        assert [sentence for run in runs for sentence in self.broken(run)] == []
+        for run in runs:
+            self.check(run)
+        for law in self.laws:
+            possible = {name for run in runs for name in law.excuses(slot, run.setup.policies[slot])}
+            used = {name for run in runs if not law.holds(run) for name in law.excuses(slot, run.setup.policies[slot])}
+            assert used == possible, f"{law.name}: never broken by {', '.join(sorted(possible - used))}"
+        every = list(self.policies(slot))
+        refused = [policy for policy in every if self.refusals(slot, policy)]
+        assert [policy for policy in refused if not self.is_refused(slot, policy)] == []
+        absent = {policy.name for policy in every} - {run.setup.policies[slot].name for run in runs}
+        assert absent == {policy.name for policy in refused if f"{slot}={policy.name}" in self.refused}
+
     def refusals(self, slot: str, policy: Policy) -> list[str]:
         """Return the entries of `refused` that name a policy in a slot."""
         return [name for name in self.refused if name in names_of(slot, policy)]

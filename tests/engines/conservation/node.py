@@ -144,7 +144,7 @@ def count(run: Run, kind: int) -> int:
 
 
 def check(run: Run) -> None:
-    """E2: nobody is refused, and all applications end."""
+    """E2: no application is refused, and all end."""
     assert not run.record.refused.any() and (run.record.left >= 0).all()
 
 

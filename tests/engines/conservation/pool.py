@@ -33,7 +33,7 @@ def lives(sizes: list[int], cards: int, at_a_time: int, same_time: bool = False)
 
 
 def deaths(sizes: list[int], cards: int) -> list[Row]:
-    """Nobody frees anything; applications die one after the other, the first of card 0 with most of the regions."""
+    """Applications free nothing and die one after the other, the first of card 0 with most of the regions."""
     rows = [(5 * k, k % 2, 0 if k % 4 else cards - 1, ALLOC, k, size) for k, size in enumerate(sizes)]
     return [*rows, *((900 + app, app, 0, DIE, 0, 0) for app in (0, 1))]
 

@@ -138,10 +138,9 @@ class AllocatorSettings(Spec):
         >>> AllocatorSettings(garbage_collection_threshold=0.8, per_process_fraction=0.9).conf
         'garbage_collection_threshold:0.8'
         """
-        told = {name: getattr(self, name) for name in _IN_CONF}
+        settings = {**{name: getattr(self, name) for name in _IN_CONF}, _ROUNDING: self.rounding_mb}
         usual = {**{name: self.levers[name].default for name in _IN_CONF}, _ROUNDING: self.large_segment_size_mb}
-        told[_ROUNDING] = self.rounding_mb
-        pairs = [f"{name}:{value}" for name, value in told.items() if value != usual[name]]
+        pairs = [f"{name}:{value}" for name, value in settings.items() if value != usual[name]]
         divisions = _divisions_text(self.roundup_power2_divisions)
         return ",".join(pairs + ([f"roundup_power2_divisions:{divisions}"] if divisions else []))
 
@@ -183,8 +182,8 @@ class AllocatorSettings(Spec):
             settings = cls.parse(conf if isinstance(conf, str) else "")
         except InputError:
             settings = cls.parse("")
-        told = _levers_of(reply, settings.large_segment_size_mb)
-        return settings.but(**{name: value for name, value in told.items() if value is not None})
+        levers = _levers_of(reply, settings.large_segment_size_mb)
+        return settings.but(**{name: value for name, value in levers.items() if value is not None})
 
     def rules(self, private: np.ndarray, card_bytes: int | None = None, stops: bool = False) -> Rules:
         """Return the settings as the numbers that the loop works by.

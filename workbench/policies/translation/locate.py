@@ -328,10 +328,10 @@ class Message(Update):
 class OnResponse(Update):
     """Directories learn from answers alone, no message is sent for them.
 
-    A peer's answer brings what its record of the page names, which is learned before the remote fill decides; the peer
-    notes the asker only if the remote fill keeps a copy of this answer. An answer of the shared TLB brings the cores
-    that it has given this entry to, which are learned after its fill. Evictions are never told: a bit is cleared when a
-    peer answers in the negative.
+    A peer's answer brings what its record of the page names. The asker learns that before the remote fill decides. The
+    peer notes the asker only if the remote fill keeps a copy of this answer. An answer of the shared TLB brings the
+    cores that it has given this entry to, which are learned after its fill. Evictions are never told: a bit is cleared
+    when a peer answers in the negative.
 
     References
     ----------
