@@ -11,7 +11,6 @@ import pytest
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.oracles.dispatch_past import ONE, Past, rates
-from workbench.engines.dispatch.history import part_rate
 from workbench.policies.dispatch import (
     LeastRecentEnergy,
     NoPriority,
@@ -23,6 +22,7 @@ from workbench.policies.dispatch import (
 )
 from workbench.policies.placement import FirstFit
 from workbench.policies.probes import ExactRun, SharedRun
+from workbench.structures.execution_rates import part_rate
 
 
 def happened(case: Case):

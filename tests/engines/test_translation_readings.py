@@ -8,7 +8,8 @@ import pytest
 
 from tests.engines.translation_load_cases import Case, differences
 from tests.oracles.translation_load import Row
-from workbench.policies.translation import Directory, FirstBit, LeastLoaded, Message, OnResponse, Oracle
+from workbench.policies.translation import Always, Directory, FirstBit, LeastLoaded, Message, Never, OnResponse, Oracle
+from workbench.policies.translation.remote_fill import RemoteFill
 from workbench.records.translation import MESSAGES, TranslationRecord, events
 
 BARE = {"cores": 4, "private_entries": 4, "shared_entries": 0, "walkers": 4}
@@ -119,3 +120,22 @@ def test_t21_an_answer_brings_the_list_as_it_stands_at_its_arrival(entries: int)
     record = run(rows, machine, policies=directory(update=OnResponse(), max_remote_tries=2))
     assert [served[:2] for served in accesses(record)][-1] == ("peer", 1)
     assert record.stale == 1
+
+
+def test_t21_names_of_the_shared_tlb_are_learned_after_the_fill() -> None:
+    """Core 0's directory keeps one record of a page that its own TLB lacks: page 5, which core 1 holds. The
+    answer for page 6 names core 2. It is filled first, so its names need no record, and core 0 still asks core 1."""
+    rows = [(0, 1, 5), (1000, 2, 6), (2000, 0, 5), (3000, 0, 7), (4000, 0, 6), (5000, 0, 5)]
+    machine = {**CROSSBAR, "private_entries": 1, "shared_entries": 16}
+    record = run(rows, machine, policies=directory(update=OnResponse(), entries=2))
+    assert [served[:2] for served in accesses(record)][-2:] == [("shared", -1), ("peer", 1)]
+
+
+@pytest.mark.parametrize(("remote_fill", "last"), [(Always(), ("peer", 1)), (Never(), ("shared", -1))])
+def test_t21_a_peer_notes_an_asker_that_keeps_a_copy(remote_fill: RemoteFill, last: tuple[str, int]) -> None:
+    """Core 1 asks core 0 for page 5. Core 0 loses the page, and asks core 1 for it only if that kept a copy."""
+    rows = [(0, 0, 5), (1000, 1, 5), (2000, 1, 7), (3000, 1, 5), (4000, 0, 8), (5000, 0, 5)]
+    machine = {**CROSSBAR, "private_entries": 1, "shared_entries": 16}
+    policies = {**directory(update=OnResponse()), "remote_fill": remote_fill}
+    record = run(rows, machine, policies=policies)
+    assert [served[:2] for served in accesses(record)][3:] == [("peer", 0), ("walk", -1), last]

@@ -41,6 +41,7 @@ BETWEEN_LEVERS = [
     r"^clustered\.ways must divide entries",
     r"^page_range\.(begin|end) must be a multiple of page_bytes",
     r"^page_range\.end must be above begin",
+    r"^allocator_(settings|options)\.max_(split_size|non_split_rounding)_mb must be at least \d+",
     r"^trylock_backoff\.most_cycles must be at least first_cycles",
     r"\.degree must be at most \d+ at scale \d+",
     r"^power_law_graph\.a, b and c must sum to at most 1",

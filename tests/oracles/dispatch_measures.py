@@ -187,10 +187,12 @@ def _head_cycles(record: Any, group: int) -> int:
 
 
 def rates(record: Any, d: dict[str, Any]) -> list[int]:
-    """Instructions a cycle of a dispatch by class, in 2^-20 instructions, to the nearest."""
+    """Return the rate of a dispatch by class (E23): its waves' share of the group's instructions, evenly over its life,
+    rounded once, to 2^-20 a cycle, halves up."""
     group, duration = d["group"], len(d["cycles"])
-    shares = [int(record.instructions[group][s]) * d["waves"] // int(record.waves[group]) for s in CLASSES]
-    return [math.floor(share * 2**20 / duration + 0.5) for share in shares]
+    share = Fraction(d["waves"], int(record.waves[group]))
+    exact = [int(record.instructions[group][s]) * share / duration for s in CLASSES]
+    return [math.floor(rate * 2**20 + Fraction(1, 2)) for rate in exact]
 
 
 def energies(record: Any) -> list[list[float]]:

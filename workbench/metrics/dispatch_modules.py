@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.metrics.dispatch_rows import Rows, makespan, releases, rows, taken, waves_of
+from workbench.metrics.dispatch_rows import Rows, makespan, releases, rows, taken
 from workbench.metrics.measure import Measure
 from workbench.metrics.statistics import cv
 from workbench.records.dispatch import DispatchRecord
+from workbench.structures.execution_rates import CLASSES, RATE_UNIT, rates_of
 from workbench.units import seconds, watts
 
 
@@ -327,9 +328,6 @@ def _deviations(spent: np.ndarray) -> np.ndarray:
     return np.where(np.abs(off) > 1e-12 * mean, off, 0.0)
 
 
-FIXED = 1 << 20
-"""Parts of an instruction that are counted."""
-CLASSES = 6
 AT_ONCE = 1 << 18
 """Numbers of a chunk of windows: 2 MB."""
 
@@ -366,8 +364,8 @@ def execution_spans(record: DispatchRecord) -> ExecutionSpans:
 
     A dispatch executes its waves' share of its group's instructions, the same number of each class in every cycle.
     """
-    rates = np.zeros((len(record.group), CLASSES), np.int64)
-    _set_rates(rows(record), record.instructions, rates)
+    group, sent = record.group, record.sent.sum(axis=1, dtype=np.int64)
+    rates = rates_of(record.instructions[group], sent, record.waves[group], record.duration[group])
     ends = releases(record)
     order = np.argsort(ends, kind="stable")
     return ExecutionSpans(rates, record.module, record.cycle, ends[order], order)
@@ -391,7 +389,7 @@ def windows(record: DispatchRecord, cycles: int, along: ExecutionSpans | None = 
         Picojoules: a chunk of all windows, one after the other.
     """
     assert record.power is not None
-    energies = record.power.energies_pj() / FIXED
+    energies = record.power.energies_pj() / RATE_UNIT
     along = execution_spans(record) if along is None else along
     of_each = np.zeros((record.modules, CLASSES), np.int64)
     flow = Flow(of_each, of_each.copy(), np.zeros(3, np.int64))
@@ -408,19 +406,7 @@ def total_pj(record: DispatchRecord, along: ExecutionSpans) -> float:
     """Compute the energy of all instructions of a run, picojoules."""
     assert record.power is not None
     counts = (along.rates * record.duration[record.group][:, None]).sum(axis=0)
-    return float((counts * (record.power.energies_pj() / FIXED)).sum())
-
-
-@kernel
-def _set_rates(rows: Rows, instructions: np.ndarray, rates: np.ndarray) -> None:
-    for dispatch in range(rows.group.size):
-        group = rows.group[dispatch]
-        part, waves, cycles = waves_of(rows, dispatch), rows.waves[group], rows.duration[group]
-        for cls in range(CLASSES):
-            share = instructions[group, cls]
-            if part < waves:
-                share = share * part // waves
-            rates[dispatch, cls] = (share * FIXED + cycles // 2) // cycles
+    return float((counts * (record.power.energies_pj() / RATE_UNIT)).sum())
 
 
 @kernel

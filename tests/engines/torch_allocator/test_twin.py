@@ -62,7 +62,7 @@ def random_settings(chance):
         roundup_power2_divisions=tuple(divisions[k % len(divisions)] for k in range(INTERVALS)),
         garbage_collection_threshold=chance.choice([0.0, 0.3, 0.6]),
         expandable_segments=chance.choice([False, True]),
-        large_segment_size_mb=chance.choice([20, 20, 10, 12]),
+        large_segment_size_mb=chance.choice([20, 20, 11, 12]),
         per_process_fraction=chance.choice([1.0, 1.0, 0.5, 0.9]),
         search_after_flush=chance.choice([False, False, True]),
     )

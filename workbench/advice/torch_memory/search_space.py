@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 
 SPLITS = (0, 32, 64, 128, 256, 512, 1024)
-DRAWN_SPLITS = (0, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
+DRAWN_SPLITS = (0, 21, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
+"""21 is the least that every version of PyTorch takes, see `AllocatorSettings`."""
 DIVISIONS = (0, 2, 4, 8, 16)
 DEFAULTS = AllocatorSettings.parse("")
 """PyTorch's own."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.engines.dispatch.history import CLASSES
 from workbench.engines.dispatch.prepare import MOST_INSTRUCTIONS, TOO_MANY, Case, channels_of, levels_of, probes_of
 from workbench.engines.dispatch.state import Columns, Shape
 from workbench.engines.kit.checks import check_column
@@ -18,6 +17,7 @@ from workbench.policies.policy import Policy
 from workbench.policies.probes.question import Probe, ProbeView
 from workbench.policies.scenes import KEPT, Speaker, compiled, plain
 from workbench.structures.bitmaps import all_free
+from workbench.structures.execution_rates import CLASSES
 from workbench.workloads.workload import Groups
 
 

@@ -17,10 +17,9 @@ import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.dispatch.state import COUNT, NONE, Columns, Policies, Rules, State, Warmth
+from workbench.structures.execution_rates import CLASSES, RATE_BITS, RATE_UNIT, part_rate
 
-CLASSES = 6
-SCALE_BITS = 20
-SCALE = float(1 << SCALE_BITS)
+SCALE = float(RATE_UNIT)
 
 
 @inlined
@@ -42,19 +41,6 @@ def _add_rate(columns: Columns, rate: np.ndarray, group: int, sent: int, sign: i
         return
     for s in range(CLASSES):
         rate[s] += sign * part_rate(columns.instructions[group, s], sent, whole, duration)
-
-
-@kernel
-def part_rate(instructions: int, sent: int, waves: int, duration: int) -> int:
-    """Return what `sent` of a group's waves execute a cycle, in 2**-20, rounded once, halves up.
-
-    That is instructions * sent / (waves * duration). A remainder follows each division, so that no product passes 64
-    bits with up to 2**42 instructions, 2**20 waves and 2**61 cycles.
-    """
-    of_part, rest = instructions * sent // waves, instructions * sent % waves
-    scaled = (of_part << SCALE_BITS) + (rest << SCALE_BITS) // waves
-    half = int(2 * ((rest << SCALE_BITS) % waves) >= waves)
-    return scaled // duration + int(2 * (scaled % duration) + half >= duration)
 
 
 @kernel
@@ -251,10 +237,10 @@ def _is_quiet(state: State, term: int, module: int, until: int) -> bool:
 @inlined
 def _add_until(state: State, term: int, module: int, until: int) -> None:
     for s in range(ENTERED_CLASSES):
-        state.span_halved[term, module, s] -= state.reader_reported[1 + term, module, s] << SCALE_BITS
+        state.span_halved[term, module, s] -= state.reader_reported[1 + term, module, s] << RATE_BITS
     read_until(state, 1 + term, module, until)
     for s in range(ENTERED_CLASSES):
-        state.span_halved[term, module, s] += state.reader_reported[1 + term, module, s] << SCALE_BITS
+        state.span_halved[term, module, s] += state.reader_reported[1 + term, module, s] << RATE_BITS
 
 
 @noinline

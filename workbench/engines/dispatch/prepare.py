@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, addresses
-from workbench.engines.dispatch.history import CLASSES, SCALE_BITS
 from workbench.engines.dispatch.state import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
 from workbench.engines.kit import Given, slot
 from workbench.engines.kit.columns import padded
@@ -27,6 +26,7 @@ from workbench.policies.dispatch.stuck import FOR_EVER, Stuck
 from workbench.policies.dispatch.units import Units
 from workbench.policies.placement.question import Placement
 from workbench.policies.probes.question import Probe
+from workbench.structures.execution_rates import CLASSES, rates_of
 from workbench.workloads.workload import Groups
 
 
@@ -203,15 +203,13 @@ def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
-    """Return the instructions a cycle of a group's life, in 2**-20, to the nearest."""
+    """Return the rates of whole groups, as `rates_of` has them."""
     most = groups.instructions.sum(axis=0, dtype=np.float64)
     if (most > MOST_INSTRUCTIONS).any():
         raise InputError(
             f"the groups execute up to {most.max():.3g} instructions of a class; at most 2^42 can be counted exactly."
         )
-    duration = np.maximum(lasting, 1)[:, None]
-    rates: np.ndarray = ((groups.instructions << SCALE_BITS) + duration // 2) // duration
-    return rates
+    return rates_of(groups.instructions, groups.waves, groups.waves, np.maximum(lasting, 1))
 
 
 def rules_of(case: Case, groups: Groups, history: bool, events: bool) -> Rules:

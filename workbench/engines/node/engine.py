@@ -46,10 +46,12 @@ from workbench.engines.node.state import (
 )
 from workbench.engines.node.telemetry import ROWS, WINDOW, Means, energy_by_window, gauges_of, means
 from workbench.engines.pool.driver import LENGTHS
+from workbench.engines.pool.state import COUNT as POOL
 from workbench.errors import WorkbenchError
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy
 from workbench.records.node import NodeRecord, time_of
+from workbench.records.pool import BYTES, CARD
 from workbench.structures.timetable import NEVER
 
 
@@ -301,16 +303,23 @@ def _bytes(members: Members) -> Iterator[str]:
     """Yield cards with bytes that are neither with the driver, nor cached, nor in use, nor rounding of the driver's."""
     pool: Any = members.each[-1].part  # type: ignore[union-attr]
     state, capacity = pool.lent.service.state, pool.lent.service.tables.capacity
-    lost = capacity - state.physical - state.cached - state.held
-    for card in np.flatnonzero(lost).tolist():
-        if lost[card] < 0 or not _driver_rounds_up(state.driver, card):
-            yield f"card {card} has {int(lost[card])} bytes that are neither free, cached nor in use"
+    for card, lost in enumerate((capacity - state.physical - state.cached - state.held).tolist()):
+        lost -= _rounded_up(state, card, int(capacity[card]))
+        if lost:
+            yield f"card {card} has {lost} bytes that are neither free, cached nor in use"
 
 
-def _driver_rounds_up(driver: Any, card: int) -> bool:
-    """Return whether the driver's placement takes more granules than it is asked for, as buddies do."""
+def _rounded_up(state: Any, card: int, capacity: int) -> int:
+    """Return the bytes of a card that a driver's placement keeps beyond those it was asked for: rests of granules, and
+    granules that buddies add."""
+    driver = state.driver
+    if driver.granule == 0:
+        return 0
     footprints = driver.footprints[driver.first[LENGTHS, card] : driver.first[LENGTHS, card + 1]]
-    return bool(driver.granule > 0 and (footprints != np.arange(footprints.size)).any())
+    calls = state.calls[: state.counters[POOL.calls]]
+    sizes = calls[calls[:, CARD] == card, BYTES]
+    taken = footprints[-(-abs(sizes) // driver.granule)] * driver.granule
+    return int(capacity % driver.granule + (np.sign(sizes) * (taken - abs(sizes))).sum())
 
 
 def _stale_tlb_pages(run: Run, members: Members) -> Iterator[str]:

@@ -38,15 +38,13 @@ def plan_calls(run: Run, task: int, phase: int) -> int:
     if plan.first_malloc[phase] == plan.first_malloc[phase + 1]:
         return 0
     kernel = row[TASK.kernel]
-    wave, count = row[TASK.wave], 1
-    if wave == NONE:
-        wave, count = 0, plan.waves[kernel]
-    first = plan.first_call[phase] + (row[TASK.group] - plan.first_group[kernel]) * plan.waves[kernel] + wave
-    for number in range(first, first + count):
+    of_group = plan.first_call[phase] + (row[TASK.group] - plan.first_group[kernel]) * plan.waves[kernel]
+    first = of_group + max(row[TASK.wave], 0)
+    for number in range(first, first + row[TASK.waves]):
         of_call = run.state.call[number]
         of_call[CALL.task], of_call[CALL.card], of_call[CALL.module] = task, row[TASK.card], row[TASK.module]
         _plan_call(run, number, present(run))
-    return count
+    return int(row[TASK.waves])
 
 
 @noinline

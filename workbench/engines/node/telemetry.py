@@ -226,14 +226,30 @@ def enter(run: Run, card: int, module: int, kind: int, first: int, cycles: int, 
 
 
 @noinline
+def share_of_task(run: Run, task: int, amount: int) -> int:
+    """Return how many of the things that a group's W waves do in turn its task does.
+
+    Wave w does each W-th from number w on, so the first waves do the remainder (N9). A task is all waves of its group,
+    or those of a sub-group, which follow each other.
+
+    Parameters
+    ----------
+    amount : int
+        What the group does in all: instructions of a class, or touches.
+    """
+    row = run.state.task[task]
+    if row[TASK.wave] == NONE:
+        return amount
+    waves, sent = run.plan.waves[row[TASK.kernel]], row[TASK.waves]
+    return amount // waves * sent + min(max(amount % waves - row[TASK.wave], 0), sent)
+
+
+@noinline
 def enter_instructions(run: Run, task: int, phase: int, cycles: int) -> None:
-    """Enter what a task executes in a phase that begins now; a sub-group its share, the first ones the remainder."""
-    row, plan = run.state.task[task], run.plan
-    waves = plan.waves[row[TASK.kernel]]
+    """Enter what a task executes in a phase that begins now."""
+    row = run.state.task[task]
     for kind in range(CLASSES):
-        amount = plan.instructions[phase * CLASSES + kind]
-        if row[TASK.wave] != NONE:
-            amount = amount // waves + (row[TASK.wave] < amount % waves)
+        amount = share_of_task(run, task, run.plan.instructions[phase * CLASSES + kind])
         if amount > 0:
             spend(run, row[TASK.card], row[TASK.module], kind, present(run), cycles, amount)
             enter(run, row[TASK.card], row[TASK.module], kind, present(run), cycles, amount)

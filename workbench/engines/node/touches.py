@@ -33,7 +33,7 @@ from workbench.engines.node.state import (
     TENSOR,
     Run,
 )
-from workbench.engines.node.telemetry import KIND, tell
+from workbench.engines.node.telemetry import KIND, share_of_task, tell
 from workbench.engines.node.touched_bytes import bytes_touched, page_simulated, pages_simulated
 
 COMPUTE, LOCK, SERVICE, CHUNK, SHOT = 2, 7, 8, 9, 10
@@ -51,13 +51,11 @@ def touches_of_phase(run: Run, kernel: int, group: int, phase: int) -> int:
 
 @noinline
 def touches_of_task(run: Run, task: int, phase: int) -> int:
-    """Return how many of them a task touches: a sub-group each W-th, from the number of its wave on (N9)."""
-    row, plan = run.state.task[task], run.plan
+    """Return how many of them a task touches."""
+    row = run.state.task[task]
     kernel = row[TASK.kernel]
-    count = touches_of_phase(run, kernel, row[TASK.group] - plan.first_group[kernel], phase)
-    if row[TASK.wave] == NONE:
-        return count
-    return max(count - row[TASK.wave] + plan.waves[kernel] - 1, 0) // plan.waves[kernel]
+    count = touches_of_phase(run, kernel, row[TASK.group] - run.plan.first_group[kernel], phase)
+    return share_of_task(run, task, count)
 
 
 @noinline
@@ -91,12 +89,21 @@ def next_touch(run: Run, access: int) -> None:
     """Let the touch behind one that was just issued enter the queue a cycle later."""
     row = run.state.access[access]
     task, phase = row[ACCESS.task], row[ACCESS.phase]
-    of_task = run.state.task[task]
-    step = run.plan.waves[of_task[TASK.kernel]] if of_task[TASK.wave] != NONE else 1
-    following = _plan_touch(run, task, phase, row[ACCESS.position] + step, present(run) + run.rules.issue_cycles)
+    following = _plan_touch(
+        run, task, phase, _next_position(run, task, row[ACCESS.position]), present(run) + run.rules.issue_cycles
+    )
     if following != NONE:
         for field in range(ACCESS.computed, ACCESS.issued):
             run.state.access[following, field] = row[field]
+
+
+@noinline
+def _next_position(run: Run, task: int, position: int) -> int:
+    """Return the position behind one in the list of a group's touches of which its task has the next touch."""
+    of_task = run.state.task[task]
+    waves = run.plan.waves[of_task[TASK.kernel]]
+    is_last = of_task[TASK.wave] != NONE and position % waves == of_task[TASK.wave] + of_task[TASK.waves] - 1
+    return position + 1 + (waves - of_task[TASK.waves] if is_last else 0)
 
 
 @noinline
@@ -139,9 +146,7 @@ def access_first(run: Run, access: int) -> int:
 def access_second(run: Run, access: int) -> int:
     """Return the second word of K of a touch, which is numbered among those of its task."""
     row = run.state.access[access]
-    of_task, number = run.state.task[row[ACCESS.task]], row[ACCESS.position]
-    if of_task[TASK.wave] != NONE:
-        number = number // run.plan.waves[of_task[TASK.kernel]]
+    number = share_of_task(run, row[ACCESS.task], row[ACCESS.position])
     return task_words(run, row[ACCESS.task], row[ACCESS.phase], number)
 
 

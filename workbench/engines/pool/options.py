@@ -58,7 +58,9 @@ class PoolOptions(Spec):
     service_ns: int = lever(0, least=0, most=10**9, unit="ns", description="the service's work on a request")
     driver_alloc_ns: int = lever(0, least=0, most=10**9, unit="ns", description="a physical allocation")
     driver_free_ns: int = lever(0, least=0, most=10**9, unit="ns", description="a physical release")
-    driver_ns_per_mib: int = lever(0, least=0, most=10**9, unit="ns", description="more for each MiB of a driver call")
+    driver_ns_per_mib: int = lever(
+        0, least=0, most=10**9, unit="ns", description="more for each whole MiB of a driver call"
+    )
     driver_granule: int = lever(
         2 << 20,
         least=1,

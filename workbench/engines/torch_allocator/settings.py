@@ -15,8 +15,8 @@ from workbench.levers import Spec, lever
 from workbench.structures.size_index import NONE
 
 INTERVALS = 16
-LEAST_SPLIT = 20
-"""What PyTorch takes as max_split_size_mb at the least."""
+SEGMENT = 20
+"""PyTorch's large_segment_size_mb where nothing is said (kLargeBuffer), and the least limit that it takes then."""
 LEAST_SEGMENT = 11
 """What PyTorch takes as large_segment_size_mb at the least: more than 10 MiB, from where a request has its own."""
 VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
@@ -32,12 +32,21 @@ _IN_CONF = (
     "expandable_segments",
     "large_segment_size_mb",
 )
+_SEGMENT, _ROUNDING = "large_segment_size_mb", "max_non_split_rounding_mb"
+_SIZES = (_SEGMENT, "max_split_size_mb", _ROUNDING)
 _LEVER_OF = {"per_process_memory_fraction": "per_process_fraction"}
 _READ = (*_IN_CONF, "roundup_power2_divisions", *_LEVER_OF)
 
 
 class AllocatorSettings(Spec):
     """The settings of PyTorch's caching allocator that decide what it gets from the driver.
+
+    What PyTorch refuses is refused. The rules are those of the versions that know `large_segment_size_mb`
+    (pytorch#172056). Segments are larger than 10 MiB. `max_split_size_mb` and `max_non_split_rounding_mb` are no less
+    than `large_segment_size_mb`, and the latter is as large where nothing is said. A threshold of collection lies
+    between 0 and 1. Divisions are powers of two; in a list they may be 0. Earlier versions have segments of 20 MiB, and
+    those that read settings in CUDAAllocatorConfig.cpp take only a `max_split_size_mb` above 20, so advice proposes
+    none of 20.
 
     Examples
     --------
@@ -48,19 +57,25 @@ class AllocatorSettings(Spec):
 
     References
     ----------
-    PyTorch, c10/core/AllocatorConfig.cpp; docs/source/notes/cuda.rst, "Optimizing memory usage with
-    PYTORCH_ALLOC_CONF".
+    PyTorch, c10/core/AllocatorConfig.cpp (parseLargeSegmentSize, parseMaxSplitSize, parseMaxNonSplitRoundingSize,
+    parseGarbageCollectionThreshold, parseRoundUpPower2Divisions), before that c10/cuda/CUDAAllocatorConfig.cpp;
+    docs/source/notes/cuda.rst, "Optimizing memory usage with PYTORCH_ALLOC_CONF".
     """
 
     max_split_size_mb: int = lever(
-        0, least=0, most=1 << 24, unit="MiB", description="blocks at least so large are not split; 0 = all may be"
-    )
-    max_non_split_rounding_mb: int = lever(
-        20,
-        least=20,
+        0,
+        least=0,
         most=1 << 24,
         unit="MiB",
-        description="by how much a block that may not be split may be too large for what it serves",
+        description="blocks at least so large are not split, no less than large_segment_size_mb; 0 = all may be",
+    )
+    max_non_split_rounding_mb: int = lever(
+        SEGMENT,
+        least=LEAST_SEGMENT,
+        most=1 << 24,
+        unit="MiB",
+        description="by how much a block that may not be split may be too large for what it serves, no less than "
+        "large_segment_size_mb",
     )
     roundup_power2_divisions: tuple[int, ...] = lever(
         (0,) * INTERVALS,
@@ -77,7 +92,11 @@ class AllocatorSettings(Spec):
     )
     expandable_segments: bool = lever(False, description="whether segments grow page by page in reserved addresses")
     large_segment_size_mb: int = lever(
-        20, least=10, most=1 << 20, unit="MiB", description="segment or page for requests above 1 MiB and below 10 MiB"
+        SEGMENT,
+        least=LEAST_SEGMENT,
+        most=1 << 20,
+        unit="MiB",
+        description="segment or page for requests above 1 MiB and below 10 MiB",
     )
     per_process_fraction: float = lever(
         1.0,
@@ -99,6 +118,18 @@ class AllocatorSettings(Spec):
                 f"roundup_power2_divisions must be {INTERVALS} powers of two, or 0. "
                 f"Got {shown(list(self.roundup_power2_divisions))}."
             )
+        given = {name: getattr(self, name) for name in _SIZES if getattr(self, name) != self.levers[name].default}
+        _check_sizes(given, f"{self.name}.")
+
+    @property
+    def rounding_mb(self) -> int:
+        """Return by how much a block that may not be split may be too large: as `max_non_split_rounding_mb` says, at
+        least a segment.
+
+        >>> AllocatorSettings(large_segment_size_mb=64).rounding_mb
+        64
+        """
+        return max(self.max_non_split_rounding_mb, self.large_segment_size_mb)
 
     @property
     def conf(self) -> str:
@@ -107,9 +138,9 @@ class AllocatorSettings(Spec):
         >>> AllocatorSettings(garbage_collection_threshold=0.8, per_process_fraction=0.9).conf
         'garbage_collection_threshold:0.8'
         """
-        pairs = [
-            f"{name}:{getattr(self, name)}" for name in _IN_CONF if getattr(self, name) != self.levers[name].default
-        ]
+        settings = {**{name: getattr(self, name) for name in _IN_CONF}, _ROUNDING: self.rounding_mb}
+        usual = {**{name: self.levers[name].default for name in _IN_CONF}, _ROUNDING: self.large_segment_size_mb}
+        pairs = [f"{name}:{value}" for name, value in settings.items() if value != usual[name]]
         divisions = _divisions_text(self.roundup_power2_divisions)
         return ",".join(pairs + ([f"roundup_power2_divisions:{divisions}"] if divisions else []))
 
@@ -134,7 +165,8 @@ class AllocatorSettings(Spec):
             if key in _READ:
                 levers[_LEVER_OF.get(key, key)] = _read(key, value)
         _check_sizes(levers)
-        return cls(**{**values, **levers})
+        rounding = {_ROUNDING: levers[_SEGMENT]} if _SEGMENT in levers else {}
+        return cls(**{**rounding, **values, **levers})
 
     @classmethod
     def recorded(cls, reply: Mapping[str, Any]) -> AllocatorSettings:
@@ -150,7 +182,8 @@ class AllocatorSettings(Spec):
             settings = cls.parse(conf if isinstance(conf, str) else "")
         except InputError:
             settings = cls.parse("")
-        return settings.but(**{name: value for name, value in _levers_of(reply).items() if value is not None})
+        levers = _levers_of(reply, settings.large_segment_size_mb)
+        return settings.but(**{name: value for name, value in levers.items() if value is not None})
 
     def rules(self, private: np.ndarray, card_bytes: int | None = None, stops: bool = False) -> Rules:
         """Return the settings as the numbers that the loop works by.
@@ -171,7 +204,7 @@ class AllocatorSettings(Spec):
         collects = limits and self.garbage_collection_threshold > 0
         return Rules(
             max_split=self.max_split_size_mb * MIB or UNLIMITED,
-            rounding=self.max_non_split_rounding_mb * MIB,
+            rounding=self.rounding_mb * MIB,
             collect_above=math.floor(self.garbage_collection_threshold * allowed) if collects else NONE,
             allowed=allowed,
             expandable=int(self.expandable_segments),
@@ -185,14 +218,21 @@ class AllocatorSettings(Spec):
         )
 
 
-def _check_sizes(levers: Mapping[str, Any]) -> None:
-    """Refuse a segment that is too small, and limits that are below the size of a segment (parseMaxSplitSize)."""
-    segment = levers.get("large_segment_size_mb", LEAST_SPLIT)
-    least = {"large_segment_size_mb": LEAST_SEGMENT, "max_split_size_mb": segment, "max_non_split_rounding_mb": segment}
-    for key, size in least.items():
+def _check_sizes(levers: Mapping[str, Any], where: str = "") -> None:
+    """Refuse a segment that is too small, and limits that are below the size of a segment.
+
+    Parameters
+    ----------
+    levers : mapping
+        Those that are set.
+    where : str
+        What stands before the name of a lever in the sentence.
+    """
+    segment = levers.get(_SEGMENT, SEGMENT)
+    for key, size in {_SEGMENT: LEAST_SEGMENT, "max_split_size_mb": segment, _ROUNDING: segment}.items():
         if key in levers and levers[key] < size:
-            why = "" if size in (LEAST_SEGMENT, LEAST_SPLIT) else ", as large_segment_size_mb is"
-            raise InputError(f"{key} must be at least {size}{why}. Got {levers[key]}. Nearest: {size}.")
+            why = "" if size in (LEAST_SEGMENT, SEGMENT) else f", as {_SEGMENT} is"
+            raise InputError(f"{where}{key} must be at least {size}{why}. Got {levers[key]}. Nearest: {size}.")
 
 
 def _with_an_eighth(size: int) -> int:
@@ -227,6 +267,8 @@ def _read(key: str, value: str) -> Any:
     try:
         if key == "roundup_power2_divisions":
             return _divisions(value)
+        if key == "garbage_collection_threshold" and not 0 < float(value) < 1:
+            raise ValueError
         if key == "expandable_segments":
             return {"True": True, "False": False}[value]
         return float(value) if key in ("garbage_collection_threshold", "per_process_memory_fraction") else int(value)
@@ -237,20 +279,28 @@ def _read(key: str, value: str) -> Any:
 def _divisions(value: str) -> tuple[int, ...]:
     """Return one number for all sizes, or a list of ``megabytes:number`` whose last may be ``>:number``."""
     if not value.startswith("["):
-        return (int(value),) * INTERVALS
+        return (_power_of_two(value),) * INTERVALS
     divisions, last = [0] * INTERVALS, -1
     for part in value.strip("[]").split(","):
         size, number = part.split(":")
+        steps = int(number) and _power_of_two(number)
         if size.strip() == ">":
-            divisions[last + 1 :] = [int(number)] * (INTERVALS - last - 1)
-            break
-        if int(size) < 1 or int(size) & (int(size) - 1):
-            raise ValueError
-        place = min(int(size).bit_length() - 1, INTERVALS - 1)
+            rest = max(last, 0) + 1
+            divisions[rest:] = [steps] * (INTERVALS - rest)
+            continue
+        place = min(_power_of_two(size).bit_length() - 1, INTERVALS - 1)
         if last < 0:
-            divisions[:place] = [int(number)] * place
-        divisions[place], last = int(number), place
+            divisions[:place] = [steps] * place
+        divisions[place], last = steps, place
     return tuple(divisions)
+
+
+def _power_of_two(text: str) -> int:
+    """Return the number that a text is; raise ValueError unless it is a power of two."""
+    number = int(text)
+    if number < 1 or number & (number - 1):
+        raise ValueError
+    return number
 
 
 def variable_of(settings: Mapping[str, Any]) -> str:
@@ -266,12 +316,12 @@ def variable_of(settings: Mapping[str, Any]) -> str:
     return VARIABLES[1] if any("hip" in str(key).lower() for key in settings) else VARIABLES[0]
 
 
-def _levers_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the levers that a snapshot tells, None = it does not."""
+def _levers_of(settings: Mapping[str, Any], segment: int) -> dict[str, Any]:
+    """Return the levers that a snapshot tells, None = it does not, or what no allocator with such segments has."""
     split, share = settings.get("max_split_size"), settings.get("garbage_collection_threshold")
     grows, steps = settings.get("expandable_segments"), settings.get("roundup_power2_divisions")
     return {
-        "max_split_size_mb": split // MIB if isinstance(split, int) and 20 * MIB <= split < 1 << 44 else None,
+        "max_split_size_mb": split // MIB if isinstance(split, int) and segment * MIB <= split < 1 << 44 else None,
         "garbage_collection_threshold": float(share) if isinstance(share, float) and 0 < share < 1 else None,
         "expandable_segments": grows if isinstance(grows, bool) else None,
         "roundup_power2_divisions": _steps_of(steps) if isinstance(steps, Mapping) else None,

@@ -328,9 +328,14 @@ class Message(Update):
 class OnResponse(Update):
     """Directories learn from answers alone, no message is sent for them.
 
-    A peer's answer brings what its record of the page names, and the peer learns that the asker holds it now. An
-    answer of the shared TLB brings the cores that it has given this entry to. Evictions are never told: a bit is
-    cleared when a peer answers in the negative.
+    A peer's answer brings what its record of the page names. The asker learns that before the remote fill decides. The
+    peer notes the asker only if the remote fill keeps a copy of this answer. An answer of the shared TLB brings the
+    cores that it has given this entry to, which are learned after its fill. Evictions are never told: a bit is cleared
+    when a peer answers in the negative.
+
+    References
+    ----------
+    spec 4, E6, T21.
 
     >>> OnResponse().news()
     (2, 0)
