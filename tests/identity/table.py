@@ -165,7 +165,7 @@ CASES = [
     Case("a constant within a comprehension", INNER.format("each = [@ + k for k in range(2)]", "each[0]")),
     Case("a constant within a lambda", INNER.format("inner = lambda: @", "inner()")),
     Case("a constant read in a comprehension", "AIM = @\n" + INNER.format("each = [AIM for k in range(2)]", "each[1]"), "AIM = 40"),
-    Case("a condition turned", policy("40 if 1 > segments else 0"), policy("40 if 1 <= segments else 0")),
+    Case("a condition turned", policy("40 if 1 > see.segments else 0"), policy("40 if 1 <= see.segments else 0")),
     Case("a class attribute that begins with _", by_levers("self._aim", within="_aim = @")),
     Case("a class attribute set in place", by_levers("self.aim", within="aim = 0"), "Mine.aim = 40"),
     Case("a list of the class", by_levers("self.aims[1]", within="aims = [7, @]")),

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import source_from_cache
 from pathlib import Path
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from workbench.identity.owner import installed_folders, owner_of
-from workbench.identity.snapshot import current
+from workbench.identity.snapshot import current, under_way
 
 MOST = 1000
 """How many files and variables of one piece of code are remembered; beyond, no digest stands for what it reads."""
@@ -421,18 +421,16 @@ def _wrap(module: Any, name: str, noted: Callable[..., None]) -> None:
 
 
 def observed(who: str) -> AbstractContextManager[None]:
-    """Note what is read within this, in a process that observes; elsewhere nothing is noted."""
-    return _noted(who) if _observer.installed else _UNNOTED
-
-
-_UNNOTED = nullcontext()
+    """Note what is read within this run, in a process that observes; elsewhere nothing is noted."""
+    return _noted(who) if _observer.installed else under_way
 
 
 @contextmanager
 def _noted(who: str) -> Iterator[None]:
     _observer.begin(who)
     try:
-        yield
+        with under_way:
+            yield
     finally:
         _observer.end()
 
