@@ -284,7 +284,7 @@ class _Observer:
     def file(self, place: str, digest: Callable[[str], str] = digest_of_file) -> None:
         if place.startswith("/proc/") and place.endswith("/environ"):
             self._acts["reads all variables of the environment at once"] = None
-        if not self._files.get(place, _IS).startswith(_IS) or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
+        if not self._files.get(place, _IS).startswith(_IS) or is_of_the_system(place):
             return
         if any(place.startswith(made + os.sep) for made in self._written) or place in self._written:
             return
@@ -333,8 +333,13 @@ _EVENTS = {
 _observer = _Observer()
 
 
-def _is_installed(place: str) -> bool:
-    own = place.startswith(_PACKAGE) or "__pycache__" in place
+def is_of_the_system(place: str) -> bool:
+    """Return whether a file is the system's, Python's, of an installed package, or what Python keeps of a module.
+
+    >>> is_of_the_system("/proc/stat"), is_of_the_system(os.__file__), is_of_the_system("/home/ada/weights.csv")
+    (True, True, False)
+    """
+    own = f"{place}{os.sep}".startswith((_PACKAGE, *_OF_THE_SYSTEM)) or "__pycache__" in place
     return own or any(Path(place).is_relative_to(folder) for folder in installed_folders())
 
 
