@@ -12,7 +12,7 @@ import scipy.sparse
 
 from tests.identity.table import ALIKE, CASES, Case, by_levers, edited, policy
 from workbench.errors import InputError
-from workbench.identity import digest_of, guards, one_moment, snapshot
+from workbench.identity import current, digest_of, guards, one_moment, snapshot
 
 
 def is_slow(case):
@@ -124,7 +124,7 @@ secrets.randbelow(45) secrets.token_bytes(1)[0] os.urandom(1)[0] uuid.uuid4().in
 np.random.random() random.randint(0,9)
 """
 IMPORTS = """
-import importlib, math, os, random, secrets, sys, time, uuid, pathlib
+import _ctypes, importlib, math, os, random, secrets, sys, time, uuid, pathlib
 from ctypes import CDLL
 from importlib import import_module as load
 path = pathlib.Path("x")
@@ -142,11 +142,13 @@ path = pathlib.Path("x")
         ),
         ("np.frompyfunc(lambda x: 0, 1, 1)(1) + LOW", "use numbers"),
         ("LIBRARY.abs(-3)", "open the library within the function that calls it"),
-        ("ABS(-3)", "open the library within the function that calls it"),
+        ("ABS(-3)", "read it from its library there"),
+        ("SYSTEM_ABS(-3)", "read it from its library there"),
     ],
 )
 def test_what_a_policy_reads_that_no_id_can_tell_is_refused_in_one_sentence(aim, cure):
-    before = IMPORTS + "\nAIM = 0\nLOW = np.frompyfunc(lambda x: 0, 1, 1)\nLIBRARY = CDLL(None)\nABS = LIBRARY.abs"
+    libraries = "LIBRARY = CDLL(_ctypes.__file__)\nABS = LIBRARY.abs\nSYSTEM_ABS = CDLL(None).abs"
+    before = IMPORTS + f"\nAIM = 0\nLOW = np.frompyfunc(lambda x: 0, 1, 1)\n{libraries}"
     sentence = rf"^Mine\.parameters reads [\w.]+, (a|machine|wh\w+) .*: no run can be named by it; ({cure})[^.]*\.$"
     with edited(Case("refused", by_levers(aim, before))) as here, pytest.raises(InputError, match=sentence):
         digest_of(type(here.policy))
@@ -170,6 +172,39 @@ def test_seeded_generators_and_what_packages_offer_are_not_refused_nor_what_a_re
     more = "\nfrom numpy import add\nfrom scipy.stats import norm\nimport threading\nLOCK = threading.Lock()"
     with edited(Case("fine", by_levers(aim, IMPORTS + more))) as here:
         digest_of(type(here.policy))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    ["LIBM = CDLL('libc.so.6')", "LIBM.floor.restype = ctypes.c_float", "LIBM.floor.errcheck = lambda *given: 7"],
+)
+def test_a_library_of_the_system_counts_by_its_name_and_the_types_of_its_functions(edit):
+    before = "import ctypes\nfrom ctypes import CDLL\nLIBM = CDLL(None)\nLIBM.floor.restype = ctypes.c_double"
+    with edited(Case("library", by_levers("LIBM.floor(4)", before))) as here:
+        digest = digest_of(type(here.policy))
+        assert here.space["LIBM"].abs(-3) == 3  # after which the library holds one more function
+        assert digest_of(type(here.policy)) == digest
+        exec(edit, here.space)
+        assert digest_of(type(here.policy)) != digest
+
+
+@pytest.mark.parametrize("edit", ["Mine.aim = 4", "Base.aim = 4", "del Mine.aim; Base.aim = 4"])
+def test_an_attribute_that_is_that_of_a_base_counts_once(edit):
+    text = by_levers("self.aim", "class Base(Placement):\n    aim = 3", "aim = 3").replace("Mine(Pl", "Mine(Base, Pl")
+    with edited(Case("base", text)) as here:
+        digest = digest_of(here.space["Mine"])
+        exec(edit, here.space)
+        assert current(here.space["Mine"]).digest == digest_of(here.space["Mine"]) != digest
+
+
+def test_flags_that_are_set_together_say_nothing_of_their_class():
+    before = "class Side(enum.Flag):\n    LOW = 1\n    HIGH = 2\nAIM = Side(0)"
+    with edited(Case("flags", by_levers("AIM.value + Side.LOW.value", before))) as here:
+        digest = digest_of(type(here.policy))
+        both = here.space["Side"](3)
+        assert digest_of(type(here.policy)) == digest
+        here.space["AIM"] = both
+        assert digest_of(type(here.policy)) != digest
 
 
 def test_what_is_read_when_a_module_is_imported_is_a_value_as_any_other(tmp_path):

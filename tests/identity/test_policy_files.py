@@ -59,7 +59,8 @@ def test_a_module_beside_it_is_imported_without_a_search_path(tmp_path):
     ],
 )
 def test_a_refusal_names_the_file_and_the_line_of_what_reads(tmp_path, aim, where):
-    helper = "import ctypes\nlibrary = ctypes.CDLL(None)\nCALLED = library.abs\ndef aim():\n    return CALLED(3)\n"
+    library = "import ctypes, _ctypes\nlibrary = ctypes.CDLL(_ctypes.__file__)\nCALLED = library.abs\n"
+    helper = f"{library}def aim():\n    return CALLED(3)\n"
     write(tmp_path, helper=helper, aim=f"helper.{aim}(3)")
     with pytest.raises(InputError, match=rf"^{where}, machine code of a library: no run can be named by it; "):
         digest_of(mine(tmp_path))
@@ -90,6 +91,38 @@ def test_packages_beside_it_are_imported_in_every_way(imports, aim, tmp_path):
     write(tmp_path, imports, aim, package_of___init__="from .low import AIM\n", package_of_low="AIM = 7")
     assert aim_of(mine(tmp_path)) == 7
     assert "package" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("imports", "aim"),
+    [
+        ("from .helper import AIM", "AIM"),
+        ("from . import helper", "helper.AIM"),
+        ("from .package import AIM", "AIM"),
+        ("from .package.low import AIM", "AIM"),
+        ("from .math import AIM", "AIM"),
+        ("def aim():\n    from .helper import AIM\n    return AIM", "aim()"),
+        ("def aim():\n    from . import helper\n    return helper.AIM", "aim()"),
+    ],
+)
+def test_what_lies_beside_it_is_imported_with_a_dot_too(imports, aim, tmp_path):
+    files = {"helper": "from .math import AIM", "math": "AIM = 7"}
+    write(tmp_path, imports, aim, **files, package_of___init__="from .low import AIM\n", package_of_low="AIM = 7")
+    before = mine(tmp_path)
+    assert aim_of(before) == 7
+    digest = digest_of(before)
+    for name in ("math", "package/low"):
+        (tmp_path / f"{name}.py").write_text("AIM = 8")
+    assert aim_of(mine(tmp_path)) == 8
+    assert digest_of(mine(tmp_path)) != digest
+
+
+def test_a_helper_with_a_dot_that_is_not_there_is_one_sentence(tmp_path):
+    write(tmp_path, "from .nothing import AIM", "AIM")
+    with pytest.raises(
+        InputError, match=r"^sweep\.yaml: mine\.py does not run: ImportError: attempted relative import"
+    ):
+        mine(tmp_path)
 
 
 def test_an_edit_of_a_helper_is_seen_though_neither_size_nor_time_tell_of_it(tmp_path):

@@ -107,7 +107,7 @@ def test_a_module_that_was_edited_is_not_run_until_it_is_imported_anew(tmp_path,
 
     before = wb.run({**SWEEP, "seeds": 2, "policy": {"placement": identity_module.Mine()}}, workers=0).table
     file.write_text(FILE.format(40))
-    with pytest.raises(WorkbenchError, match="identity_module.py was edited since this process imported it"):
+    with pytest.raises(WorkbenchError, match=r"identity_module\.py was edited since this process imported it"):
         wb.run({**SWEEP, "seeds": 2, "policy": {"placement": identity_module.Mine()}}, workers=0)
     del sys.modules["identity_module"]
     import identity_module as again

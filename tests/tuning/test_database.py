@@ -20,7 +20,7 @@ from tests.tuning.test_resume import DiesAt, in_a_child
 from workbench.errors import StoreError
 from workbench.experiments.progress import Silent
 from workbench.tuning import tune
-from workbench.tuning.storages import STATE, Database, open_database
+from workbench.tuning.storages import IDENTITY, Database, open_database
 from workbench.tuning.study import read_storage, read_study
 from workbench.tuning.tuner import storage_of
 
@@ -89,13 +89,8 @@ def away(request, storage):
     return functools.partial(request.getfixturevalue("postgresql").restart, away_seconds=0.7)
 
 
-@pytest.mark.parametrize(
-    ("sampler", "runs", "keep_seconds"),
-    [(SAMPLERS[0], 5, 1000), pytest.param(SAMPLERS[1], 17, 0, marks=pytest.mark.slow)],
-    ids=["nsga2", "tpe"],
-)
-def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, storage, sampler, runs, keep_seconds):
-    monkeypatch.setattr("workbench.tuning.trial_store.KEEP_SECONDS", keep_seconds)
+@pytest.mark.parametrize(("sampler", "runs"), [(SAMPLERS[0], 5), (SAMPLERS[1], 17)], ids=["nsga2", "tpe"])
+def test_a_driver_killed_between_asking_and_telling(tmp_path, storage, sampler, runs):
     study = small(sampler=sampler, storage=storage)
     whole, every = undisturbed(sampler)
     assert in_a_child(lambda: tune(study, tmp_path / "out", progress=DiesAt(runs)))
@@ -190,12 +185,13 @@ def test_no_password_is_kept_or_said(tmp_path, storage):
         assert not file.is_file() or b"secret" not in file.read_bytes(), file
 
 
-def test_a_sampler_that_is_damaged_is_refused(storage):
+@pytest.mark.parametrize("text", ["[" * 100_000, "3", "", '{"format": NaN}'], ids=["deep", "number", "empty", "NaN"])
+def test_a_study_that_does_not_say_which_it_is_is_refused(storage, text):
     tune(small(storage=storage), trials=8)
     place = read_storage(storage, "", "")
     rows = open_database(place)
-    rows.set_study_system_attr(rows.get_study_id_from_name(place.study), STATE, "bm90IGEgcGlja2xl")
-    with pytest.raises(StoreError, match="holds no sampler that can go on"):
+    rows.set_study_system_attr(rows.get_study_id_from_name(place.study), IDENTITY, text)
+    with pytest.raises(StoreError, match=r"(it does not say which study it holds|holds a study of another format)"):
         tune(small(storage=storage))
 
 

@@ -58,6 +58,9 @@ def choices_of(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _say_notebook_run(run: NotebookRun) -> None:
+    if run.changed:
+        why = f"{run.changed} is not what it was when the notebook read it"
+        print(f"{run.output.name}: ran again, as {why}.", file=sys.stderr)
     print(f"{run.status}: {run.output.name} ({run.seconds:.1f} s)", file=sys.stderr, flush=True)
 
 

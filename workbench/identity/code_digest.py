@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import enum
 import functools
 import hashlib
 import importlib.util
@@ -32,6 +33,9 @@ from workbench.identity.transcript import Transcript
 from workbench.identity.value_encoders import ENCODERS, attached, encode_other, undigestible
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
+_KEPT_BY_PYTHON = ("_abc_impl", "_value2member_map_")
+"""Where Python keeps what it was asked of a class: subclasses, and members of an enumeration by their values, to which
+it adds flags that are set together."""
 _NOTES = (
     *("__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__doc__"),
     *("__firstlineno__", "__match_args__", "__module__", "__orig_bases__", "__parameters__", "__qualname__"),
@@ -245,7 +249,8 @@ class CodeHasher(Transcript):
         space = function.__globals__
         package = space.get("__package__") or space.get("__name__", "").rpartition(".")[0]
         try:
-            name = importlib.util.resolve_name(reference.name, package or None)
+            beside = not package and reference.name[:1] == "."  # in a file of a user's, of no package
+            name = reference.name[1:] if beside else importlib.util.resolve_name(reference.name, package or None)
             self.put("import", "" if self._named_by_place else name.rpartition(".")[2])
             if owner_of(name) in ("workbench", "machinery"):
                 names = " ".join(reference.chain)
@@ -254,7 +259,8 @@ class CodeHasher(Transcript):
             anything: Any = function
             load = anything.__builtins__["__import__"]
             by_name = load is builtins.__import__ and will_be_installed(name)
-            module = None if by_name else load(name, space, None, ("__name__",), 0)
+            wanted = ("__name__",) if name else reference.chain
+            module = None if by_name else load(name, space, None, wanted, int(beside))
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
         if module is None or owner_of(module.__name__) == "installed":
@@ -339,15 +345,27 @@ class CodeHasher(Transcript):
         if self.is_user_code:
             self._fields(cls)
         describes = {name for base in cls.__mro__ for name in vars(base).get(_DESCRIBES, ())}
-        self._attributes(vars(cls), lambda name, value: name not in describes and _executes(name, value))
+        same = self._inherited(cls) if self.is_user_code else ()
+        self._attributes(vars(cls), lambda name, value: not (name in describes or name in same) and _executes(name))
+
+    def _inherited(self, cls: type) -> set[str]:
+        """Return the names of attributes that are the very objects of a base: a copy in a worker inherits them."""
+        above = {name: value for base in reversed(cls.__bases__) for name, value in vars(base).items()}
+        same = {name: value for name, value in vars(cls).items() if above.get(name, MISSING) is value}
+        for name, value in same.items():
+            self.notes.name(vars(cls), name, value, ": ".join((*self.path, name)))
+        return set(same)
 
     def _fields(self, cls: type) -> None:
-        """Write down what a class holds elsewhere than in its namespace: what fields say, the defaults of a struct."""
+        """Write down what a class holds elsewhere than in its namespace: what fields say, the values of members of an
+        enumeration, the defaults of a struct."""
         for name, one in vars(cls).get("__dataclass_fields__", {}).items():
             made_by = None if isinstance(one.default_factory, type(dataclasses.MISSING)) else one.default_factory
             if one.metadata or made_by is not None:
                 self.put("field", name)
                 self.value([dict(one.metadata), made_by])
+        if isinstance(cls, enum.EnumMeta):
+            self.value({name: member._value_ for name, member in cls.__members__.items()})
         if isinstance(cls, msgspec.StructMeta):
             self.put("struct", " ".join(cls.__struct_fields__))
             self.value([getattr(one, "factory", one) for one in cls.__struct_defaults__])
@@ -359,11 +377,11 @@ class CodeHasher(Transcript):
                 self.inside(name, self._attribute, name, value)
 
 
-def _executes(name: str, value: Any) -> bool:
+def _executes(name: str) -> bool:
     """Return whether an attribute of a class is code or a value that code may read."""
     if name.startswith("__") and name.endswith("__"):
         return name not in _NOT_CODE and name not in _NOTES
-    return name != "_abc_impl"
+    return name not in _KEPT_BY_PYTHON
 
 
 def _at_the_end(value: Any, names: tuple[str, ...]) -> Any:

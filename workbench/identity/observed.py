@@ -28,6 +28,7 @@ from weakref import WeakSet
 from workbench.identity.native_reads import NativeReads
 from workbench.identity.owner import installed_folders, owner_of
 from workbench.identity.reads import IS, Reads, digest_of_file, digest_of_folder, digest_of_variable, what_is
+from workbench.identity.snapshot import under_way
 
 MOST = 1000
 """How many files and variables of one piece of code are remembered; beyond, no digest stands for what it reads."""
@@ -227,7 +228,7 @@ class _Observer:
     def file(self, place: str, digest: Callable[[str], str] = digest_of_file) -> None:
         if place.startswith("/proc/") and place.endswith("/environ"):
             self._acts["reads all variables of the environment at once"] = None
-        if not self._files.get(place, IS).startswith(IS) or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
+        if not self._files.get(place, IS).startswith(IS) or is_of_the_system(place):
             return
         if any(place.startswith(made + os.sep) for made in self._written) or place in self._written:
             return
@@ -270,8 +271,13 @@ class _Observer:
 _observer = _Observer()
 
 
-def _is_installed(place: str) -> bool:
-    own = place.startswith(_PACKAGE) or "__pycache__" in place
+def is_of_the_system(place: str) -> bool:
+    """Return whether a file is the system's, Python's, of an installed package, or what Python keeps of a module.
+
+    >>> is_of_the_system("/proc/stat"), is_of_the_system(os.__file__), is_of_the_system("/home/ada/weights.csv")
+    (True, True, False)
+    """
+    own = f"{place}{os.sep}".startswith((_PACKAGE, *_OF_THE_SYSTEM)) or "__pycache__" in place
     return own or any(Path(place).is_relative_to(folder) for folder in installed_folders())
 
 
@@ -385,6 +391,13 @@ def observed(who: str) -> Iterator[None]:
         yield
     finally:
         _observer.end(who, before)
+
+
+@contextmanager
+def observed_run(who: str) -> Iterator[None]:
+    """Note what is read within this run by code of the user's, under a name."""
+    with observed(who), under_way:
+        yield
 
 
 def observed_import(module: str) -> AbstractContextManager[None]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 import importlib.util
+import json
 import os
 import site
 import sys
 import sysconfig
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Literal
@@ -168,10 +171,42 @@ def installed_folders() -> tuple[Path, ...]:
 
 @functools.cache
 def _version(top: str) -> str:
-    if isinstance(message := getattr(sys.modules.get(top), "__version__", None), str):
-        return message
+    """Return the version of an installed package, with a digest where its files may change and the version stays."""
+    distribution = _distribution(top)
+    version = getattr(sys.modules.get(top), "__version__", None)
+    if not isinstance(version, str):
+        version = "unknown" if distribution is None else distribution.version
+    return f"{version}{_origin(top, distribution)}"
+
+
+def _distribution(top: str) -> importlib.metadata.Distribution | None:
     try:
-        return importlib.metadata.version(top)
+        return importlib.metadata.distribution(top)
     except importlib.metadata.PackageNotFoundError:
         names = importlib.metadata.packages_distributions().get(top, [])
-        return importlib.metadata.version(names[0]) if names else "unknown"
+        return importlib.metadata.distribution(names[0]) if names else None
+
+
+def _origin(top: str, distribution: importlib.metadata.Distribution | None) -> str:
+    """Return a digest of where a package was installed from (PEP 610): of its files if from a folder, or if nothing
+    tells; of the archive or the commit if from an address. A package from an index changes with its version alone."""
+    text = None if distribution is None else distribution.read_text("direct_url.json")
+    if distribution is not None and text is None:
+        return ""
+    origin = json.loads(text or "{}")
+    known = origin.get("archive_info") or origin.get("vcs_info")
+    content = hashlib.blake2b(json.dumps(known, sort_keys=True).encode() if known else b"", digest_size=8)
+    for name, path in () if known else _files_of(top):
+        content.update(f"{name} {path.stat().st_size} ".encode() + path.read_bytes())
+    return f" {content.hexdigest()}"
+
+
+def _files_of(top: str) -> list[tuple[str, Path]]:
+    """Return the files of a package's code by their names within it, in order."""
+    spec = getattr(sys.modules.get(top), "__spec__", None) or importlib.util.find_spec(top)
+    folders = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+    if spec and spec.origin and not folders:
+        return [("", Path(spec.origin))]
+    code = (".py", *EXTENSION_SUFFIXES)
+    files = ((folder, path) for folder in folders for path in folder.rglob("*") if path.name.endswith(code))
+    return sorted((path.relative_to(folder).as_posix(), path) for folder, path in files)

@@ -31,6 +31,7 @@ class Snapshot:
         """The user's functions that were passed and that keep what they returned (`functools.lru_cache`)."""
         self.installed = frozenset(hasher.installed)
         """The installed packages that something was taken from."""
+        self._memos = tuple(hasher.memos)
         self.modules = hasher.modules
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._guards: Guards | None = hasher.guards if hasher.guards.any() else None
@@ -43,6 +44,17 @@ class Snapshot:
         changed, so take another digest to be sure.
         """
         return "" if self._guards is None else self._guards.changed()
+
+    def forget(self) -> bool:
+        """Empty the dictionaries of the user's that were empty, and return whether all is as it was then.
+
+        A run begins where nothing has changed since its plan was made, so these are empty, and it leaves them empty: a
+        memo (`_memo = {}` of a module) holds what one run put there, and no run depends on another one. What the user
+        puts into a dictionary between two runs is a value as any other, for this is called where a plan or a run ends.
+        """
+        for memo in self._memos:
+            memo.clear()
+        return bool(self._memos) and not self.changed()
 
     def stands(self) -> bool:
         """Return whether a digest of the workbench's own would be taken from the same things if it were taken now.
@@ -64,6 +76,10 @@ class _Moment(threading.local):
     def __init__(self) -> None:
         self.subs: dict[int, tuple[Any, str]] = {}
         self.whole: dict[Any, tuple[Any, Any]] | None = None
+        self.taken: list[Snapshot] = []
+        """The snapshots that were taken at this moment."""
+        self.runs = False
+        """Whether a run is under way."""
 
 
 _moment = _Moment()
@@ -119,7 +135,10 @@ def look(*things: Any) -> Snapshot:
     """Return a snapshot that nobody is told of; parameters and errors as of `digest_of`."""
     if _moment.whole is None:
         _moment.subs = {}
-    return Snapshot(CodeHasher(_sub, things[0] if len(things) == 1 else None), *things)
+    taken = Snapshot(CodeHasher(_sub, things[0] if len(things) == 1 else None), *things)
+    if _moment.whole is not None:
+        _moment.taken.append(taken)
+    return taken
 
 
 _listeners: list[Callable[[Snapshot], bool]] = []
@@ -141,6 +160,8 @@ def current(thing: Any) -> Snapshot:
     """
     known = _current.get(id(thing))
     if known is not None and known[1] == _latest and (_moment.whole is not None or not known[2].changed()):
+        return known[2]
+    if known is not None and known[1] == _latest and _moment.runs and known[2].forget():
         return known[2]
     taken = known[2] if known is not None and _seen_anew(known[2]) else snapshot(thing)
     _current[id(thing)] = thing, _latest, taken
@@ -166,7 +187,10 @@ def once_a_moment(key: Any, make: Callable[[], T], kept: Any = None) -> T:
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """Digest everything once within this context, in this thread: for a plan, whose points share their parts."""
+    """Digest everything once within this context, in this thread: for a plan, whose points share their parts.
+
+    What code of the user's puts into its memos while a plan is made is gone afterwards.
+    """
     global _latest
     before = _moment.whole
     if before is None:
@@ -175,6 +199,23 @@ def one_moment() -> Iterator[None]:
         yield
     finally:
         _moment.whole = before
+        if before is None:
+            taken, _moment.taken = _moment.taken, []
+            for one in taken:
+                one.forget()
+
+
+class _Run:
+    """The context of a run: while it lasts, `current` forgets what the run put into memos."""
+
+    def __enter__(self) -> None:
+        _moment.runs = True
+
+    def __exit__(self, *_: object) -> None:
+        _moment.runs = False
+
+
+under_way = _Run()
 
 
 _walked: dict[int, tuple[Any, Snapshot]] = {}

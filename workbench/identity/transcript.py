@@ -35,6 +35,8 @@ class Transcript:
         """The user's functions."""
         self.caches: list[Any] = []
         """The user's functions that keep what they returned."""
+        self.memos: list[dict[Any, Any]] = []
+        """The user's dictionaries that a name stands for and that are empty."""
         self.modules: dict[str, set[str]] = {}
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self.installed: set[str] = set()

@@ -6,6 +6,7 @@ Objects are written as they would be copied, and as they are. A value that no di
 from __future__ import annotations
 
 import copyreg
+import ctypes
 import enum
 import functools
 import os
@@ -39,7 +40,9 @@ def encode_other(hasher: Transcript, value: Any) -> None:
     elif is_numba(kind):
         numba_value(hasher, value)
     elif isinstance(value, enum.Enum):
-        hasher.put("member", value.name)
+        hasher.put("member", str(value.name))
+        if value.name not in kind.__members__:  # flags that are set together, perhaps none, and have no name
+            hasher.value(value.value)
         hasher.value(kind)
     elif isinstance(value, np.generic):
         hasher.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
@@ -49,8 +52,10 @@ def encode_other(hasher: Transcript, value: Any) -> None:
         hasher.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
         undigestible(hasher, value)
-    elif _is_any_of(kind, _NATIVE) and not hasher.lenient:
-        raise hasher.refuse(value, "machine code of a library", "open the library within the function that calls it")
+    elif _is_any_of(kind, _NATIVE) and not hasher.lenient and not _is_of_the_system(value):
+        is_library = _is_any_of(kind, {_LIBRARY})
+        cure = "open the library within the function that calls it" if is_library else "read it from its library there"
+        raise hasher.refuse(value, "machine code of a library", cure)
     elif "cython_function" in kind.__name__:
         hasher.named(value.__module__, value.__qualname__)
     else:
@@ -58,13 +63,43 @@ def encode_other(hasher: Transcript, value: Any) -> None:
 
 
 _LOCKS: dict[type, Callable[[], Any]] = {type(make()): make for make in (threading.Lock, threading.RLock)}
-_NATIVE = {("ctypes", "CDLL"), ("_ctypes", "CFuncPtr")}
+_LIBRARY = ("ctypes", "CDLL")
+_NATIVE = {_LIBRARY, ("_ctypes", "CFuncPtr")}
 _PROCESS_STATE_TYPES = {("os", "_Environ"), ("multiprocessing.context", "BaseContext")}
 """The environment's variables; and what starts processes, which notes how when it first does."""
 
 
 def _is_any_of(kind: type, names: set[tuple[str, str]]) -> bool:
     return any((base.__module__, base.__name__) in names for base in kind.__mro__)
+
+
+def _is_of_the_system(value: Any) -> bool:
+    """Return whether a value is a library that the system finds by its name, as it finds Python's own: the name counts.
+
+    A library with a path may be a user's, who edits it; its functions alone do not tell where they come from.
+    """
+    return type(value) is ctypes.CDLL and os.sep not in (value._name or "")
+
+
+def _of_library(library: ctypes.CDLL) -> tuple[Any, ...]:
+    """Return how a library is opened again, with the types that its functions were given."""
+    functions = {name: one for name, one in sorted(vars(library).items()) if isinstance(one, ctypes._CFuncPtr)}
+    typed = {name: (one.restype, one.argtypes, one.errcheck) for name, one in functions.items()}
+    usual = (ctypes.c_int, None, None)
+    return _opened, (library._name, {name: types for name, types in typed.items() if types != usual})
+
+
+def _opened(name: str | None, typed: Mapping[str, tuple[Any, Any, Any]]) -> ctypes.CDLL:
+    library = ctypes.CDLL(name)
+    for function, (returned, given, check) in typed.items():
+        one = getattr(library, function)
+        one.restype, one.argtypes = returned, given
+        if check is not None:
+            one.errcheck = check
+    return library
+
+
+copyreg.pickle(ctypes.CDLL, _of_library)
 
 
 def lock_maker(value: Any) -> Callable[[], Any] | None:
@@ -117,6 +152,13 @@ def _mapping(hasher: Transcript, values: Mapping[Any, Any]) -> None:
     for key, value in values.items():
         hasher.value(key)
         hasher.inside(str(key), hasher.value, value)
+
+
+def _dictionary(hasher: Transcript, values: dict[Any, Any]) -> None:
+    """Write down a dictionary; one of the user's that is empty may be a memo, which runs fill (`Snapshot.forget`)."""
+    if not values and hasher.is_user_code and not hasher.open_values:
+        hasher.memos.append(values)
+    hasher.changeable(values, _mapping)
 
 
 def _set(hasher: Transcript, values: Any) -> None:
@@ -189,7 +231,7 @@ ENCODERS: dict[type, Callable[[Any, Any], None]] = {
     tuple: _items,
     frozenset: _set,
     list: _changeable(_items),
-    dict: _changeable(_mapping),
+    dict: _dictionary,
     set: _changeable(_set),
     bytearray: _changeable(_text("bytearray", lambda value: bytes(value).hex())),
     np.ndarray: _array,

@@ -19,6 +19,7 @@ from workbench.notebooks.execution import (
     kept,
     output,
     partial_output,
+    reads_record,
     settled,
     unwatched,
 )
@@ -68,8 +69,8 @@ def run_notebooks(
 ) -> NotebookBatch:
     """Run notebooks, once for each combination of parameters that `vary`, and keep an index of what came out.
 
-    An output that is there already is kept if it is of the same cells, parameters and sources; so is one that somebody
-    has edited since.
+    An output that is there already is kept if it is of the same cells, parameters and sources, and if the files that
+    its notebook read are as they were; so is one that somebody has edited since.
 
     Parameters
     ----------
@@ -105,7 +106,9 @@ def run_notebooks(
     name, requests, sweep = _requests(notebooks, parameters or {}, sweep)
     tasks = plan_tasks([(read_notebook(path), given) for path, given in requests], sweep)
     folder = Path(out) if out is not None else Path("results", "notebooks", name)
-    runs = {run.task.name: run for run in filter(None, (kept(folder, task) for task in tasks))}
+    earlier_runs = [run for run in (kept(folder, task) for task in tasks) if run is not None]
+    runs = {run.task.name: run for run in earlier_runs if not run.changed}
+    changed = {run.task.name: run.changed for run in earlier_runs if run.changed}
     missing = [task for task in tasks if task.name not in runs]
     written = [path.name for task in missing for path in (output(folder, task), failed_output(folder, task))]
     provenance = environment()
@@ -127,7 +130,7 @@ def run_notebooks(
         with noticed(), unwatched(), closing(_executed(missing, folder, workers)) as executed:
             for ended in executed:
                 with held_back():
-                    take(settled(ended, folder, provenance))
+                    take(settled(ended, folder, provenance)._replace(changed=changed.get(ended.task.name, "")))
                     report.write(earlier)
     return NotebookBatch(folder, [runs[task.name] for task in tasks])
 
@@ -174,3 +177,4 @@ def _remove_partial(folder: Path, tasks: Sequence[Task]) -> None:
     """Remove what notebooks have left that did not end."""
     for task in tasks:
         partial_output(folder, task).unlink(missing_ok=True)
+        reads_record(folder, task).unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.errors import StoreError, wrong_value
 from workbench.experiments.results_folder import is_unedited, write_own
+from workbench.notebooks.kernel_reads import changed_input, inputs_of
 from workbench.notebooks.tasks import Task
 
 Status = Literal["done", "failed", "kept", "edited"]
@@ -45,6 +46,8 @@ class NotebookRun(NamedTuple):
     """Which cell failed, counted from 1 as the notebook has them; 0 when none did."""
     error: str = ""
     """The cell's first line and its exception, in one line."""
+    changed: str = ""
+    """The file that is not what it was when an earlier batch read it, for which this one ran again."""
 
 
 def failed_output(folder: Path, task: Task) -> Path:
@@ -57,9 +60,16 @@ def partial_output(folder: Path, task: Task) -> Path:
     return folder / f".{task.name}.partial.ipynb"
 
 
+def reads_record(folder: Path, task: Task) -> Path:
+    """Return where a kernel writes down what its notebook reads."""
+    return folder / f".{task.name}.reads"
+
+
 def kept(folder: Path, task: Task) -> NotebookRun | None:
-    """Return the run of a task whose whole output a folder holds, with the seconds it took then; None if there is
-    none."""
+    """Return the run of a task whose whole output a folder holds, with the seconds it took then; None if there is none.
+
+    If a file that it read has changed since (`changed`), the output is to be made again.
+    """
     import nbformat
 
     path = output(folder, task)
@@ -71,7 +81,9 @@ def kept(folder: Path, task: Task) -> NotebookRun | None:
         return None
     if mark.get("run_id") != task.id:
         return None
-    return NotebookRun(task, "kept" if is_unedited(path) else "edited", path, float(mark.get("seconds", 0.0)))
+    status: Status = "kept" if is_unedited(path) else "edited"
+    changed = changed_input(mark.get("reads", {}), task.notebook.path.parent)
+    return NotebookRun(task, status, path, float(mark.get("seconds", 0.0)), changed=changed)
 
 
 class Ended(NamedTuple):
@@ -147,7 +159,7 @@ def execute(task: Task, folder: Path, kernels: Kernels) -> Ended:
             progress_bar=False,
             log_output=False,
             store_widget_state=False,
-            extra_arguments=_quiet(notebook.kernel),
+            extra_arguments=_arguments(notebook.kernel, reads_record(folder, task).resolve()),
         )
     except papermill.PapermillExecutionError as problem:
         cell, error = _failing_cell(partial), _sentence(problem)
@@ -174,10 +186,13 @@ def settled(ended: Ended, folder: Path, provenance: dict[str, Any]) -> NotebookR
     target = failed_output(folder, task) if error else output(folder, task)
     notebook = {"notebook": task.notebook.path.name, "notebook_digest": task.notebook.digest}
     own = {"run_id": task.id, "parameters": task.parameters, "error": error, "cell": cell, "seconds": round(seconds, 3)}
+    record = reads_record(folder, task)
+    own["reads"] = inputs_of(record, task.notebook.path.parent)
     node = nbformat.read(partial, as_version=4)
     node.metadata[MARK] = {**notebook, **provenance, **own}
     write_own(target, nbformat.writes(node))
     partial.unlink()
+    record.unlink(missing_ok=True)
     if not error:
         failed_output(folder, task).unlink(missing_ok=True)
     return NotebookRun(task, "failed" if error else "done", target, seconds, cell, error)
@@ -202,11 +217,25 @@ def _literally(path: Path) -> str:
     return str(path).replace("{", "{{").replace("}", "}}")
 
 
-def _quiet(kernel: str) -> list[str]:
-    """Return what keeps Python's kernel from talking on the terminal; another kernel is told nothing."""
+_RECORD = """
+from contextlib import suppress
+with suppress(ImportError):
+    from workbench.notebooks.kernel_reads import record
+    record({!r})
+"""
+
+
+def _arguments(kernel: str, record: Path) -> list[str]:
+    """Return what keeps Python's kernel from talking on the terminal and has it record what it reads; none for another
+    kernel. A kernel of an environment without the workbench records nothing."""
     from jupyter_client.kernelspec import get_kernel_spec
 
-    return ["--Application.log_level=CRITICAL"] if "ipykernel_launcher" in get_kernel_spec(kernel).argv else []
+    if "ipykernel_launcher" not in get_kernel_spec(kernel).argv:
+        return []
+    return [
+        "--Application.log_level=CRITICAL",
+        f"--IPKernelApp.code_to_run=exec({_RECORD.format(str(record))!r}, {{}})",
+    ]
 
 
 def _failing_cell(partial: Path) -> int:

@@ -428,7 +428,7 @@ class _AsWritten(SourceFileLoader):
 
 
 class _Import:
-    """The `import` of modules from files: it looks beside the file first."""
+    """The `import` of modules from files: it looks beside the file first, also for `from .helper import`."""
 
     def __init__(self, origin: _Origin) -> None:
         self._origin = origin
@@ -441,8 +441,14 @@ class _Import:
         names: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        path = None if level else _found(self._origin.folder, _top(name))
-        if path is None or _top(name) in sys.stdlib_module_names or _top(name) == "workbench":
+        beside = level == 1 and not (space or {}).get("__package__")  # `from .helper import`, in no package
+        if beside and not name:
+            package = ModuleType(self._origin.name)
+            vars(package).update({wanted: self(wanted, space, local, ("*",), level) for wanted in names or ()})
+            return package
+        path = _found(self._origin.folder, _top(name)) if beside or not level else None
+        is_other = not beside and (_top(name) in sys.stdlib_module_names or _top(name) == "workbench")
+        if path is None or is_other:
             return builtins.__import__(name, space, local, names or (), level)
         whole = f"{self._origin.name}__{name}"
         if _top(whole) not in sys.modules:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from workbench.engines.kit.engine import Setup
 from workbench.identity import current
 from workbench.identity.native_reads import MAPPING
-from workbench.identity.observed import NO_INPUTS, observed, reads_of
+from workbench.identity.observed import NO_INPUTS, observed_run, reads_of
 from workbench.identity.reads import Reads, declared_reads
 from workbench.mechanisms.measured_by import measured_by
 from workbench.mechanisms.mechanism import mechanism
@@ -142,7 +142,7 @@ def _execute_run(each: RunContext, task: Task) -> Row:
     error, measures = "", {}
     try:
         check_code(each.setup)
-        with observed(task.point) if each.own_code else _UNNOTED:
+        with observed_run(task.point) if each.own_code else _UNNOTED:
             record = each.simulate(each.setup, task.seed)
             check_code(each.setup, "during")
             measures = _plain_measures(each.measure(record))

@@ -67,6 +67,14 @@ class Dimension(NamedTuple):
             return 2**parameter if parameter >= 0 else 0
         return parameter
 
+    def holds(self, parameter: Any) -> bool:
+        """Return whether Optuna can keep a parameter for this axis: one of another type or out of the range is none."""
+        if self.kind == "category":
+            return any(parameter == label and type(parameter) is type(label) for label in self.labels)
+        kinds = (int, float) if self.kind == "number" else (int,)
+        is_number = isinstance(parameter, kinds) and not isinstance(parameter, bool)
+        return is_number and self.least <= parameter <= self.most
+
     @property
     def labels(self) -> tuple[Plain, ...]:
         """Return the values of a category as a journal can hold them."""

@@ -1,23 +1,28 @@
 """The loop that asks a sampler for trials, runs them, and tells it what came of them.
 
 Trials are proposed in batches of a fixed size, so neither the number of workers nor an interruption changes what is
-proposed: after a death the last batch is proposed again, the same trials come, and those whose outcome is kept are not
-run again. What the workbench knows beyond Optuna's own fields stands in the trial's user attributes, where a
-dashboard shows it: the point's id, the error, the means that constraints bound, and which trial made it hopeless.
+proposed. A study that goes on is replayed: a fresh sampler of the same seed is asked for every trial from the first
+one, and a trial whose outcome is kept is not run again. If the sampler proposes another trial than the one that is
+kept, its next proposals are not those of an uninterrupted study, and the study is refused.
+
+The workbench's own facts stand in the trial's user attributes, where a dashboard shows them: the point's id, the error,
+the means that constraints bound, and the trial that made it hopeless.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import InputError, StoreError
+from workbench.errors import InputError, StoreError, shown
 from workbench.runs.run import PlannedPoint
+from workbench.tuning.dimension import Dimension
 from workbench.tuning.evaluator import Evaluator
 from workbench.tuning.objectives import Incumbents, costs_of
 from workbench.tuning.space import dimensions
 from workbench.tuning.study import Proposal, Study, Trial, planned, proposed
-from workbench.tuning.trial_store import SamplerState, TrialStore, quiet
+from workbench.tuning.trial_store import TrialStore, quiet
 
 if TYPE_CHECKING:
     import optuna
@@ -36,14 +41,13 @@ def run_trials(
     Raises
     ------
     StoreError
-        The store holds trials that this version of Optuna would not have proposed.
+        The store holds trials that the sampler does not propose, or that the workbench did not write.
     """
     began, runs_before = time.perf_counter(), evaluator.seconds
     with quiet():
         scheduler = _Scheduler(study, trial_store, evaluator, workload)
         while scheduler.finished < trials:
             scheduler.batch(trials)
-        trial_store.write()
         done = [trial_of(study, frozen) for frozen in trial_store.trials]
     return done, time.perf_counter() - began - (evaluator.seconds - runs_before)
 
@@ -52,41 +56,24 @@ class _Scheduler:
     """Where a sampler is asked and told; in memory, so that no storage slows it down."""
 
     def __init__(self, study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any) -> None:
-        """Take Optuna's study as it stood after the last whole batch."""
+        """Begin Optuna's study with a fresh sampler, which knows no trial yet."""
         import optuna
 
         self._study, self._trial_store, self._evaluator, self._workload = study, trial_store, evaluator, workload
-        state = _state_of(trial_store)
-        sampler = study.sampler.make(study.space) if state is None else state.sampler
         directions = [objective.direction for objective in study.objectives]
-        self.optuna_study = optuna.create_study(directions=directions, sampler=sampler)
-        self.finished = 0 if state is None else state.finished
+        self.optuna_study = optuna.create_study(directions=directions, sampler=study.sampler.make(study.space))
+        self.finished = 0
         self._front = Incumbents()
-        for frozen in trial_store.trials[: self.finished]:
-            self.optuna_study.add_trial(frozen)
-            self._learn(frozen)
-        for key, value in ({} if state is None else state.notes).items():
-            self.optuna_study._storage.set_study_system_attr(self.optuna_study._study_id, key, value)
 
     def batch(self, trials: int) -> None:
-        """Ask for a whole batch, run and tell as much of it as there are to be trials, and keep the sampler."""
+        """Ask for a whole batch, and run and tell as much of it as there are to be trials."""
         size = self._study.sampler.at_once()
         wanted = min(size, trials - self.finished)
-        if wanted < size:
-            self._trial_store.write()
         self._evaluator.expected = (trials - self.finished) * len(self._study.sweep.seeds)
         batch = [self._ask() for _ in range(size)][:wanted]
         self._trial_store.settle()
         self._tell(batch)
         self.finished += wanted
-        if wanted == size and self._study.sampler.remembered:
-            self._trial_store.keep(self._state())
-
-    def _state(self) -> SamplerState:
-        import optuna
-
-        notes = self.optuna_study._storage.get_study_system_attrs(self.optuna_study._study_id)
-        return SamplerState(optuna.__version__, self.finished, self.optuna_study.sampler, dict(notes))
 
     def _ask(self) -> tuple[optuna.trial.Trial, Proposal]:
         trial = self.optuna_study.ask()
@@ -98,18 +85,41 @@ class _Scheduler:
     def _tell(self, batch: list[tuple[optuna.trial.Trial, Proposal]]) -> None:
         """Run what a batch asks for, tell all of it in order, and keep what is new."""
         kept = self._trial_store.trials
-        new = {trial.number: (it, self._point(it)) for trial, it in batch if trial.number >= len(kept)}
-        judged = self._evaluator.judge(new, self._front.front)
-        outcomes = []
-        for trial, _ in batch:
-            if trial.number in judged:
-                outcomes.append(tell(self._study, self.optuna_study, trial, judged[trial.number]))
-                self._trial_store.append(outcomes[-1])
-            else:
-                outcomes.append(repeat(self._study, self.optuna_study, trial, kept[trial.number]))
-        self._trial_store.sync()
+        points = {trial.number: (proposal, self._point(proposal)) for trial, proposal in batch}
+        new = {number: request for number, request in points.items() if number >= len(kept)}
+        repeated = {t.number: self._repeated(t, points[t.number][1]) for t, _ in batch if t.number not in new}
+        judged = repeated | self._evaluator.judge(new, self._front.front)
+        outcomes = [tell(self._study, self.optuna_study, trial, judged[trial.number]) for trial, _ in batch]
+        for frozen in outcomes:
+            if frozen.number in new:
+                self._trial_store.append(frozen)
+        if new:
+            self._trial_store.sync()
         for frozen in outcomes:
             self._learn(frozen)
+
+    def _repeated(self, trial: optuna.trial.Trial, point: PlannedPoint | InputError) -> Trial:
+        """Return the outcome that is kept of a trial which the sampler proposes again.
+
+        Raises
+        ------
+        StoreError
+            The sampler proposes another trial now than the one that is kept.
+        """
+        import optuna
+
+        frozen = self._trial_store.trials[trial.number]
+        kept = trial_of(self._study, frozen)
+        then = {"number": frozen.number, **frozen.params, POINT: kept.point}
+        now = {"number": trial.number, **trial.params, POINT: "" if isinstance(point, InputError) else point.id}
+        if now == then:
+            return kept
+        differs = next(name for name in {**now, **then} if now.get(name) != then.get(name))
+        raise StoreError(
+            f"{self._trial_store.where}: trial {trial.number} is not what the sampler {self._study.sampler.name} of "
+            f"Optuna {optuna.__version__} proposes now ({differs}: kept {shown(then.get(differs))}, now "
+            f"{shown(now.get(differs))}); begin a new study in another folder, or choose another sampler there."
+        )
 
     def _point(self, proposal: Proposal) -> PlannedPoint | InputError:
         """Return the point of a proposal; some combinations of levers are none, which fails the trial and not the
@@ -129,40 +139,45 @@ class _Scheduler:
             self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workload))
 
 
-def _state_of(trial_store: TrialStore) -> SamplerState | None:
-    import optuna
-
-    state = trial_store.state()
-    if state is None:
-        return None
-    if state.optuna != optuna.__version__:
-        versions = f"Optuna {state.optuna}, and this is {optuna.__version__}, which may propose other trials"
-        raise StoreError(f"the study was begun with {versions}; choose another folder or install that version.")
-    if state.finished > len(trial_store.trials):
-        kept = len(trial_store.trials)
-        lost = f"the journal of the study lacks trials: the sampler was told {state.finished}, and {kept}"
-        raise StoreError(f"{lost} are kept; choose another folder.")
-    return state
-
-
 def trial_of(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
-    """Return a trial that was told, as a study keeps it.
+    """Return a trial that has an outcome, as a study keeps it.
 
     Raises
     ------
     StoreError
-        It was not told by the workbench.
+        The workbench did not write it, or somebody changed it: a value is missing, of another type or out of range.
     """
-    attrs = frozen.user_attrs
-    if POINT not in attrs or not frozen.state.is_finished():
-        cure = "it holds trials of somebody else; choose another"
-        raise StoreError(f"trial {frozen.number} of the study was not told by the workbench; {cure}.")
-    proposal = proposed(study, lambda dimension: dimension.value(frozen.params[dimension.path]))
-    trial = Trial(frozen.number, proposal, attrs[POINT], None, attrs[ERROR], beaten_by=attrs.get(BEATEN_BY))
-    if frozen.values is None:
+
+    def checked(name: str, value: Any, is_right: bool) -> Any:
+        if is_right:
+            return value
+        raise StoreError(
+            f"trial {frozen.number} of the study was not written by the workbench, or it was changed: "
+            f"{name} is {shown(value)}; choose another folder or study."
+        )
+
+    def chosen(dimension: Dimension) -> Any:
+        parameter = frozen.params.get(dimension.path)
+        return dimension.value(checked(dimension.path, parameter, dimension.holds(parameter)))
+
+    def finite(name: str, value: Any) -> float:
+        return float(checked(name, value, type(value) in (int, float) and abs(value) <= sys.float_info.max))
+
+    attrs, values = frozen.user_attrs, frozen.values
+    checked("user_attrs", attrs, isinstance(attrs, dict))
+    point, error, beaten_by = (attrs.get(key) for key in (POINT, ERROR, BEATEN_BY))
+    outcome = "COMPLETE" if values is not None else "FAIL" if beaten_by is None else "PRUNED"
+    checked("the state", frozen.state.name, frozen.state.name == outcome)
+    for name, value in ((POINT, point), (ERROR, error)):
+        checked(name, value, isinstance(value, str))
+    checked(BEATEN_BY, beaten_by, beaten_by is None or (type(beaten_by) is int and 0 <= beaten_by < frozen.number))
+    trial = Trial(frozen.number, proposed(study, chosen), point, None, error, beaten_by=beaten_by)
+    if values is None:
         return trial
-    limits = tuple(attrs[one.measure.name] for one in study.constraints)
-    return trial._replace(values=tuple(frozen.values), limits=limits)
+    checked("the number of values", len(values), len(values) == len(study.objectives))
+    limits = tuple(finite(one.measure.name, attrs.get(one.measure.name)) for one in study.constraints)
+    named = zip(study.objectives, values, strict=True)
+    return trial._replace(values=tuple(finite(one.measure.name, value) for one, value in named), limits=limits)
 
 
 def tell(
@@ -183,19 +198,3 @@ def tell(
         for bound, broken in constraint.broken_by(value).items():
             trial.set_constraint(bound, broken)
     return optuna_study.tell(trial, list(outcome.values))
-
-
-def repeat(
-    study: Study, optuna_study: optuna.Study, trial: optuna.trial.Trial, kept: optuna.trial.FrozenTrial
-) -> optuna.trial.FrozenTrial:
-    """Tell a trial what is kept of it.
-
-    Raises
-    ------
-    StoreError
-        What is kept is another trial than the sampler proposes.
-    """
-    if trial.params != kept.params:
-        cure = "choose another folder; its runs can be copied"
-        raise StoreError(f"trial {trial.number} of the study is not what the sampler proposes now; {cure}.")
-    return tell(study, optuna_study, trial, trial_of(study, kept))

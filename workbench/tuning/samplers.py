@@ -41,8 +41,6 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
     """How many objectives it can serve; None = any number."""
     constrained: ClassVar[bool] = True
     """Whether it minds constraints."""
-    remembered: ClassVar[bool] = True
-    """Whether its state is kept with the study; one that is not proposes all trials again to get where it was."""
 
     seed: int = lever(0, least=0, most=MOST_SEED, description="of the sampler's own random numbers")
 
@@ -97,10 +95,8 @@ class Cmaes(Sampler):
 class Gp(Sampler):
     """Bayesian optimisation with Gaussian processes: fewest trials, by far the most time on each proposal.
 
-    It needs PyTorch. Its models are not kept with the study: a study that goes on proposes all its trials again.
+    It needs PyTorch.
     """
-
-    remembered: ClassVar[bool] = False
 
     startup: int = lever(10, least=1, most=10_000, unit="trials", description="random trials before there is a model")
 
@@ -250,11 +246,6 @@ class ByOptuna(NamedTuple):
     def conditional(self) -> bool:
         """Return whether it is asked only about the levers that matter."""
         return self.alike.conditional
-
-    @property
-    def remembered(self) -> bool:
-        """Return whether its state is kept with the study."""
-        return self.alike.remembered
 
     def plain(self) -> dict[str, Any]:
         """Return its arguments, those that Optuna leaves to their defaults included where a file could hold them."""

@@ -8,7 +8,6 @@ beside an SQLite file it holds a file lock.
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import json
 import os
@@ -19,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from workbench.errors import StoreError, missing_extra, shown
-from workbench.experiments.results_folder import refuse_link, write_json, write_whole
+from workbench.errors import StoreError, WorkbenchError, missing_extra, shown
+from workbench.experiments.results_folder import refuse_link, write_json
 from workbench.tuning.study import StorageAddress, Study, hidden
 from workbench.tuning.trial_store import quiet, refuse_another
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.tuning.optuna_extensions import JournalFile
 
 
-JOURNAL, STATE_FILE, IDENTITY_FILE = "study.journal", "sampler.pickle", "study.json"
+JOURNAL, IDENTITY_FILE = "study.journal", "study.json"
 
 
 class Journal:
@@ -60,22 +59,13 @@ class Journal:
         with self._in_one_sentence():
             self._file.sync()
 
-    def state(self) -> bytes | None:
-        try:
-            return (self._folder / STATE_FILE).read_bytes()
-        except FileNotFoundError:
-            return None
-
-    def put_state(self, content: bytes) -> None:
-        write_whole(self._folder / STATE_FILE, content)
-
     def close(self) -> None:
         with suppress(OSError):
             self._file.close()
 
     @property
     def where(self) -> str:
-        return str(self._folder / STATE_FILE)
+        return str(self._folder / JOURNAL)
 
     @contextmanager
     def _in_one_sentence(self) -> Iterator[None]:
@@ -91,9 +81,9 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
         write_json(path, identity)
         return
     try:
-        kept = json.loads(path.read_text())
-    except (OSError, ValueError):
-        raise StoreError(f"{path} is damaged, so nobody knows which study the folder holds; choose another.") from None
+        kept = path.read_text()
+    except (OSError, UnicodeDecodeError):
+        kept = ""
     refuse_another(kept, identity, str(path.parent), "choose another folder")
 
 
@@ -113,8 +103,18 @@ def _open_journal(path: Path, study: Study) -> tuple[JournalFile, optuna.Study]:
             return file, opened
     except OSError as problem:
         raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
-    except (ValueError, KeyError, TypeError) as problem:
-        raise StoreError(f"{path} is no journal of a study: {shown(problem)}.") from None
+    except Exception as problem:  # whatever Optuna raises of entries that it did not write
+        raise StoreError(f"{path} is no journal of a study ({cause_of(problem)}); choose another folder.") from None
+
+
+def cause_of(problem: Exception) -> str:
+    """Return what an exception says, on one line; its type where it says nothing.
+
+    >>> cause_of(AssertionError()), cause_of(ValueError("no\\nnumber"))
+    ('AssertionError', 'ValueError: no number')
+    """
+    text = " ".join(hidden(str(problem)).split()).rstrip(".")
+    return type(problem).__name__ + (f": {text[:200]}" if text else "")
 
 
 def _created(storage: optuna.storages.BaseStorage, name: str, study: Study) -> optuna.Study:
@@ -143,6 +143,11 @@ def _mend(path: Path) -> None:
     """Take away what a driver that died may leave: its lock on the journal, and a last line that is not whole.
 
     Only the holder of the folder comes here, so nobody else is writing.
+
+    Raises
+    ------
+    StoreError
+        The file is no journal, or leads to another file.
     """
     path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
     refuse_link(path)
@@ -150,11 +155,15 @@ def _mend(path: Path) -> None:
         content = path.read_bytes()
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
+            if not content.startswith(b"{"):
+                raise StoreError(
+                    f"{path} is no journal of a study (it does not begin with an entry); choose another folder."
+                )
             with open(path, "r+b") as journal:
                 journal.truncate(whole)
 
 
-IDENTITY, STATE, DRIVER = "workbench:study", "workbench:sampler", "workbench:driver"
+IDENTITY, DRIVER = "workbench:study", "workbench:driver"
 PATIENCE_SECONDS = 60.0
 """How long a driver waits for a database that went away while a study is under way."""
 HANDOVER_SECONDS = 5.0
@@ -189,7 +198,7 @@ class Database:
         attributes = self._rows.get_study_system_attrs(self._id)
         if IDENTITY in attributes:
             cure = "name another with storage: {url: , study: NAME}"
-            refuse_another(json.loads(attributes[IDENTITY]), identity, self.where, cure)
+            refuse_another(attributes[IDENTITY], identity, self.where, cure)
         elif self._rows.get_all_trials(self._id, deepcopy=False):
             raise StoreError(f"{self.where} was not begun by the workbench; name another study.")
         else:
@@ -218,13 +227,6 @@ class Database:
 
     def sync(self) -> None:
         """Do nothing: a trial that was added is committed."""
-
-    def state(self) -> bytes | None:
-        text = self._patiently(lambda: self._rows.get_study_system_attrs(self._id).get(STATE))
-        return None if text is None else base64.b64decode(text)
-
-    def put_state(self, content: bytes) -> None:
-        self._patiently(lambda: self._say(STATE, base64.b64encode(content).decode()))
 
     def close(self) -> None:
         """Let others own the study."""
@@ -294,11 +296,11 @@ class Database:
 
     @contextmanager
     def _in_one_sentence(self) -> Iterator[None]:
-        from sqlalchemy.exc import SQLAlchemyError
-
         try:
             yield
-        except (SQLAlchemyError, _storage_error(), OSError) as problem:
+        except WorkbenchError:
+            raise
+        except Exception as problem:  # whatever a database, or Optuna of rows that it did not write, raises
             cause = getattr(problem, "orig", None) or problem.__cause__ or problem
             first = hidden(str(cause).strip().splitlines()[0]) if str(cause).strip() else type(cause).__name__
             raise StoreError(

@@ -33,7 +33,7 @@ from workbench.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, diffe
 from workbench.tuning.objectives import costs_of
 from workbench.tuning.results import StudyResults
 from workbench.tuning.space import plain
-from workbench.tuning.storages import JOURNAL, Database, Journal, journal_storage
+from workbench.tuning.storages import JOURNAL, Database, Journal, cause_of, journal_storage
 from workbench.tuning.study import Study, Trial, hidden, planned, proposed, read_study, read_trials
 from workbench.tuning.trial_store import Storage, TrialStore, quiet
 from workbench.workloads.workload_key import read_workload
@@ -66,8 +66,8 @@ def tune(
         A study file (`sweeps/tune/`): the keys of a sweep with `{tune: ...}` where something is chosen, and
         `objectives`, `constraints`, `sampler`, `trials`, `pruning`, `holdout_seeds`, `storage`.
     out : path, optional
-        A folder that keeps runs, trials and sampler; without one they live in memory. With `storage: postgresql://...`
-        trials and sampler are in that database instead.
+        A folder that keeps runs and trials; without one they live in memory. With `storage: postgresql://...` the
+        trials are in that database instead.
     trials : int, optional
         How many, those that are kept included, instead of what the study says.
     workers, executor, progress
@@ -240,9 +240,9 @@ def _saved_trials(study: Study, journal: Path) -> list[Trial]:
     try:
         with quiet():
             kept = optuna.load_study(study_name=None, storage=journal_storage(journal)).get_trials(deepcopy=False)
-        return [trial_of(study, frozen) for frozen in kept if frozen.state.is_finished()]
-    except (KeyError, ValueError, TypeError) as problem:
-        raise StoreError(f"{journal} is no journal of the study beside it ({problem}).") from None
+    except Exception as problem:  # whatever Optuna raises of entries that it did not write
+        raise StoreError(f"{journal} is no journal of the study beside it ({cause_of(problem)}).") from None
+    return [trial_of(study, frozen) for frozen in kept if frozen.state.is_finished()]
 
 
 def _best_of(study: Study, trials: list[Trial]) -> list[Trial]:
