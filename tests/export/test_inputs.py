@@ -12,8 +12,8 @@ from tests.export.small import runs
 from tests.tuning.small import FailsWhenWide
 from workbench.cli.main import main
 from workbench.export._inputs import write_sweep
-from workbench.export._source_imports import imports_of
 from workbench.export.verify import verify
+from workbench.parts.source_imports import imports_of
 
 POLICY = """\
 from reach import aim

@@ -21,13 +21,13 @@ from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
-from workbench.export._source_imports import imports_of
 from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.mechanisms.user_measure import UserMeasure
-from workbench.parts.registry import file_of, files_of, module_of
+from workbench.parts.source_imports import imports_of
+from workbench.parts.user_files import file_of, files_of, module_of
 
 INPUTS = "inputs"
 MOST_BYTES = 50_000_000
