@@ -131,6 +131,16 @@ def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
     assert done.returncode == 1 and "inputs/far/away.py: is not as it was exported" in done.stdout
 
 
+def test_a_baseline_in_a_file_is_named_by_its_class(tmp_path):
+    policy = POLICY.format(name="Middle").replace("from reach import aim\n", "").replace("aim(see.segments)", "0")
+    work = written(tmp_path / "work", {"middle.py": policy})
+    sweep = {"engine": "shared_memory", "workload": {"regime": "bimodal", "count": 20}, "seeds": 2}
+    placed = {"policy": {"placement": "first_fit"}, "baseline": {"placement": f"{work}/middle.py:Middle"}}
+    bundle = wb.run({**sweep, **placed, "measures": ["drain_cycles"]}, workers=0).export(tmp_path / "paper")
+    assert "The baseline has placement Middle." in (bundle / "methods.tex").read_text()
+    assert verify(bundle, sample=0, figures=False).same
+
+
 @pytest.mark.slow
 def test_what_a_bundle_cannot_bring_along_is_said(tmp_path, capsys):
     results = runs(policy={"placement": {"vary": ["first_fit", FailsWhenWide]}}, seeds=2)
