@@ -46,6 +46,7 @@ def test_every_module_beside_a_file_is_found_and_none_elsewhere(tmp_path):
             "first.py": "import second\nimport policy\n",
             "second.py": "import os.path\n",
             "names/__init__.py": "from .one import *\nfrom . import two\n",
+            "second/__init__.py": "import unused\n",
             "names/one.py": "from ..first import second\n",
             "names/two.py": "not python at all (",
             "pack/deep/leaf.py": "",
@@ -122,7 +123,10 @@ def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
     work.rename(tmp_path / "gone")
     kept = ("PATH", "HOME", "PYTHONPATH", "XDG_CACHE_HOME")  # the last for compiled code alone
     clean = {key: os.environ[key] for key in kept if key in os.environ}
+    clean["XDG_CONFIG_HOME"] = str(tmp_path / "config")
     command = [sys.executable, "-m", "workbench", "verify", str(moved), "--runs", "all", "--no-figures"]
+    trust = [sys.executable, "-m", "workbench", "trust", str(moved), "--yes"]
+    subprocess.run(trust, check=True, env=clean, cwd=moved.parent)
     done = subprocess.run(command, capture_output=True, text=True, env=clean, cwd=moved.parent)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("4 of 4 runs done again gave the same bits")

@@ -3,6 +3,9 @@
 A user's file imports what lies beside it, without any search path. Each file becomes a module under a name of its own,
 and has what lies beside it to itself, so that `helper.py` of one folder is never that of another. What lies beside a
 file comes before installed packages of the same name, and after Python's own modules and the workbench.
+
+A results folder or a bundle may be a stranger's. The files that its sweep names, and those that they import,
+are executed only with the bytes that this user has signed (`workbench.trust`).
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.identity import once_a_moment
+from workbench.trust import Admission, UntrustedError, admission, digest_of
 
 
 def is_in_file(name: object) -> bool:
@@ -45,8 +50,8 @@ def file_and_name(name: str) -> tuple[str, str]:
 def from_file(name: str, folder: Path, where: str, noun: str, is_part: Callable[[Any], bool]) -> Any:
     """Return the part that `FILE.py:NAME` names, looked for in a folder and then where the command runs.
 
-    The file may import modules that lie beside it. When one of these files holds something else than when it was
-    executed, all of them are executed again.
+    With `Path()` as the folder the user has given the name. The file may import modules that lie beside it. When one of
+    these files holds something else than when it was executed, all of them are executed again.
 
     Parameters
     ----------
@@ -59,6 +64,8 @@ def from_file(name: str, folder: Path, where: str, noun: str, is_part: Callable[
     ------
     InputError
         There is no such file or name, or the file does not run.
+    UntrustedError
+        The folder is of a results folder or a bundle, and the user has not signed the file there.
     """
     file, inside = file_and_name(name)
     module = module_in_file(file, folder, where, noun)
@@ -82,17 +89,24 @@ def entered_by_file(name: str, folder: Path, where: str, noun: str) -> str:
 
 def files_named(name: str, folder: Path, where: str, noun: str) -> list[Path]:
     """Return the file that `FILE.py:NAME` names and every file that it imports from beside it; errors as above."""
-    path = _path(file_and_name(name)[0], folder, where, noun)
-    _module(path, where)
-    return files_of(path)
+    path = file_path(file_and_name(name)[0], folder, where, noun)
+    module = _module(path, folder, where)
+    return list(_origins[module.__name__].files)
 
 
 def module_in_file(file: str, folder: Path, where: str, noun: str) -> ModuleType:
     """Return the module of a user's file, executed where it was not or has changed since; errors as above."""
-    return _module(_path(file, folder, where, noun), where)
+    return _module(file_path(file, folder, where, noun), folder, where)
 
 
-def _path(file: str, folder: Path, where: str, noun: str) -> Path:
+def file_path(file: str, folder: Path, where: str, noun: str) -> Path:
+    """Return where the file of a part is: in a folder, or else where the command runs; links are followed.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
     path = next((p for p in (folder / file, Path(file)) if p.is_file()), None)
     if path is None:
         kind = noun.removesuffix(" class")
@@ -100,14 +114,17 @@ def _path(file: str, folder: Path, where: str, noun: str) -> Path:
     return path.resolve()
 
 
-def _module(path: Path, where: str) -> ModuleType:
+def _module(path: Path, folder: Path, where: str) -> ModuleType:
     try:
-        return once_a_moment(f"policy file {path}", lambda: module_of(path))
+        return once_a_moment(f"policy file {path} named in {folder}", lambda: module_of(path, admission(folder)))
+    except UntrustedError as refused:
+        raise UntrustedError(at(where, str(refused))) from None
     except (Exception, SystemExit) as problem:
         raise InputError(at(where, f"{path.name} does not run: {type(problem).__name__}: {problem}")) from None
 
 
-class _Origin(NamedTuple):
+@dataclass
+class _Origin:
     """Where a module and what it imports from beside it come from."""
 
     name: str
@@ -115,6 +132,8 @@ class _Origin(NamedTuple):
     folder: Path
     files: dict[Path, str]
     """Every file that was executed, with the digest of what it held then."""
+    admission: Admission | None
+    """What may be executed; None = all, as the user named the file."""
 
 
 executed_within: list[Callable[[], contextlib.AbstractContextManager[None]]] = []
@@ -124,23 +143,34 @@ _origins: dict[str, _Origin] = {}
 """By the name of every module from a file of a user's, parts of packages left out."""
 
 
-def module_of(path: Path) -> ModuleType:
+def module_of(path: Path, admission: Admission | None = None) -> ModuleType:
     """Return the module of a file, executed again when it, or a file that it imports from beside it, has changed since.
 
     Files are compared by what they hold, not by their times: edits within a grain of the clock are seen.
+
+    Parameters
+    ----------
+    admission : Admission, optional
+        What may be executed, if a results folder or a bundle names the file; all of it if the user does.
 
     Raises
     ------
     Exception
         Whatever the file raises; the module is then as if it had never been asked for.
+    UntrustedError
+        The user has not signed the file, or one that it imports from its folder.
     """
-    name = f"policy_file_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
+    name = _module_name(path)
     known = sys.modules.get(name)
-    if known is not None and all(_digest(file) == digest for file, digest in _origins[name].files.items()):
+    if known is not None and all(digest_of(_content(file)) == now for file, now in _origins[name].files.items()):
+        for file in _origins[name].files if admission is not None else ():
+            admission.check(file, _content(file))  # type: ignore[union-attr]
+        if admission is None:
+            _origins[name].admission = None
         return known
     _forget(name)
     try:
-        return _loaded(name, path, _Origin(name, path.parent, {}))
+        return _loaded(name, path, _Origin(name, path.parent, {}, admission))
     except BaseException:
         _forget(name)
         raise
@@ -152,15 +182,25 @@ def file_of(cls: Any) -> Path | None:
     return next(iter(origin.files)) if origin and origin.files else None
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return a file and every file that it imports from beside it, in the order of their first use.
+def executed_files(path: Path) -> dict[Path, str]:
+    """Return a file and every file that it imported from its folder, each with the digest of what was executed.
 
-    Raises
-    ------
-    Exception
-        Whatever the file raises.
+    It is empty for a file that was not executed.
     """
-    return list(_origins[module_of(path).__name__].files)
+    name = _module_name(path)
+    return {**_origins[name].files} if name in sys.modules else {}
+
+
+def executed_anew(path: Path) -> ModuleType:
+    """Return the module of a file that was executed before, as the file is now; errors as of `module_of`.
+
+    What may be executed is what might then.
+    """
+    return module_of(path, _origins[_module_name(path)].admission)
+
+
+def _module_name(path: Path) -> str:
+    return f"policy_file_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
 
 
 def _loaded(name: str, path: Path, origin: _Origin) -> ModuleType:
@@ -202,7 +242,9 @@ class _AsWritten(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         content = self.get_data(self.path)
-        self._origin.files[Path(self.path)] = hashlib.blake2b(content).hexdigest()
+        if self._origin.admission is not None:
+            self._origin.admission.check(Path(self.path), content)
+        self._origin.files[Path(self.path)] = digest_of(content)
         return self.source_to_code(content, self.path)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -257,8 +299,8 @@ def _found(folder: Path, name: str) -> Path | None:
 sys.meta_path.insert(0, _Inside)
 
 
-def _digest(file: Path) -> str:
+def _content(file: Path) -> bytes:
     try:
-        return hashlib.blake2b(file.read_bytes()).hexdigest()
+        return file.read_bytes()
     except OSError:
-        return ""
+        return b""
