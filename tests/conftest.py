@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -29,6 +30,10 @@ os.environ.setdefault("WORKBENCH_CHECK_LAWS", "1")
 
 # Nothing is repeated in a process of its own but where a test is about that: each would take a second or two.
 os.environ.setdefault("WORKBENCH_REPEAT", "0")
+
+# The key that signs results folders is one of the tests', in a folder that goes with them.
+_CONFIGURATION = tempfile.TemporaryDirectory(prefix="workbench-tests-")
+os.environ["XDG_CONFIG_HOME"] = _CONFIGURATION.name
 
 # What is printed for a person is as wide as the terminal, which tests have none of; workers of tests are given one.
 os.environ.pop("COLUMNS", None)

@@ -86,6 +86,7 @@ class Results(RunSet):
         chosen = only_points(self, words)
         results = Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
         results.whole = chosen.whole
+        results.version_note, results.code_notes = self.version_note, self.code_notes
         return results
 
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
@@ -140,6 +141,8 @@ class Results(RunSet):
 
         if self.whole is not None:
             raise InputError("a bundle holds a whole sweep, over which its p-values are corrected: export all points.")
+        if self.code_notes:
+            raise InputError(f"a bundle holds the code of its sweep: {self.code_notes[0]}")
         return export(self, Path(to), style, columns, measures, figures)
 
     def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
@@ -589,7 +592,7 @@ def _results(runs: RunSet) -> Results:
         wanted = {*plan.ids}
         rows = {run: row for run, row in rows.items() if run in wanted}
     results = Results(plan, rows.values(), runs.folder, runs.seconds)
-    results.checked, results.version_note = runs.checked, runs.version_note
+    results.checked, results.version_note, results.code_notes = runs.checked, runs.version_note, runs.code_notes
     return results
 
 

@@ -44,6 +44,7 @@ def test_an_edited_policy_is_named(folder, capsys):
     (folder.parent / "my_fit.py").write_text(
         POLICY.replace("return -1\n        return -1", "return -1\n        return -2")
     )
+    assert main(["trust", "out", "--yes"]) == 0
     assert main(["results", "out"]) == 2
     assert capsys.readouterr().err == (
         "workbench: none of the 2 rows in out is of its sweep as it reads now: the policy of placement was edited "

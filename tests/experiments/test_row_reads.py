@@ -270,6 +270,8 @@ edit("kernel_helper.py", "4", "40")
 ran("sub/mine.py:InFile", "b")
 importlib.reload(sys.modules["kernel_helper"])
 ran("sub/mine.py:InFile", "b")
+edit("sub/aim.txt", "5", "50")
+ran("sub/mine.py:InFile", "b")
 """
 MODULE = """
 {imports}
@@ -290,7 +292,9 @@ def test_a_kernel_that_lives_on_runs_nothing_that_its_files_no_longer_say(tmp_pa
     (tmp_path / "kernel_helper.py").write_text("AIM = 4\n")
     (tmp_path / "kernel.json").write_text("3")
     (tmp_path / "sub").mkdir()
-    of_file = MODULE.format(imports="import kernel_helper", name="InFile", aim="kernel_helper.AIM")
+    (tmp_path / "sub" / "aim.txt").write_text("500")
+    imports = "import kernel_helper, pathlib\nAIM = int((pathlib.Path(__file__).parent / 'aim.txt').read_text())"
+    of_file = MODULE.format(imports=imports, name="InFile", aim="kernel_helper.AIM + AIM")
     (tmp_path / "sub" / "mine.py").write_text(of_file)
     done = subprocess.run([sys.executable, "-c", KERNEL], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.replace(f"{tmp_path}/", "").splitlines() == [
@@ -301,10 +305,11 @@ def test_a_kernel_that_lives_on_runs_nothing_that_its_files_no_longer_say(tmp_pa
         "kernel_module.py was edited since this process imported it; "
         "import kernel_module anew (importlib.reload, or another kernel) and run again.",
         "40 1",
-        "14 1",
+        "514 1",
         "kernel_helper.py was edited since this process imported it; "
         "import kernel_helper anew (importlib.reload, or another kernel) and run again.",
-        "50 1",
+        "550 1",
+        "5050 1",
     ]
 
 

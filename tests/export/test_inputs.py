@@ -12,8 +12,8 @@ from tests.export.small import runs
 from tests.tuning.small import FailsWhenWide
 from workbench.cli.main import main
 from workbench.export._inputs import write_sweep
-from workbench.export._source_imports import imports_of
 from workbench.export.verify import verify
+from workbench.parts.source_imports import imports_of
 
 POLICY = """\
 from reach import aim
@@ -46,6 +46,7 @@ def test_every_module_beside_a_file_is_found_and_none_elsewhere(tmp_path):
             "first.py": "import second\nimport policy\n",
             "second.py": "import os.path\n",
             "names/__init__.py": "from .one import *\nfrom . import two\n",
+            "second/__init__.py": "import unused\n",
             "names/one.py": "from ..first import second\n",
             "names/two.py": "not python at all (",
             "pack/deep/leaf.py": "",
@@ -122,13 +123,26 @@ def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
     work.rename(tmp_path / "gone")
     kept = ("PATH", "HOME", "PYTHONPATH", "XDG_CACHE_HOME")  # the last for compiled code alone
     clean = {key: os.environ[key] for key in kept if key in os.environ}
+    clean["XDG_CONFIG_HOME"] = str(tmp_path / "config")
     command = [sys.executable, "-m", "workbench", "verify", str(moved), "--runs", "all", "--no-figures"]
+    trust = [sys.executable, "-m", "workbench", "trust", str(moved), "--yes"]
+    subprocess.run(trust, check=True, env=clean, cwd=moved.parent)
     done = subprocess.run(command, capture_output=True, text=True, env=clean, cwd=moved.parent)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("4 of 4 runs done again gave the same bits")
     (moved / "inputs" / "far" / "away.py").write_text("SHARE = 2\n")
     done = subprocess.run(command, capture_output=True, text=True, env=clean, cwd=moved.parent)
     assert done.returncode == 1 and "inputs/far/away.py: is not as it was exported" in done.stdout
+
+
+def test_a_baseline_in_a_file_is_named_by_its_class(tmp_path):
+    policy = POLICY.format(name="Middle").replace("from reach import aim\n", "").replace("aim(see.segments)", "0")
+    work = written(tmp_path / "work", {"middle.py": policy})
+    sweep = {"engine": "shared_memory", "workload": {"regime": "bimodal", "count": 20}, "seeds": 2}
+    placed = {"policy": {"placement": "first_fit"}, "baseline": {"placement": f"{work}/middle.py:Middle"}}
+    bundle = wb.run({**sweep, **placed, "measures": ["drain_cycles"]}, workers=0).export(tmp_path / "paper")
+    assert "The baseline has placement Middle." in (bundle / "methods.tex").read_text()
+    assert verify(bundle, sample=0, figures=False).same
 
 
 @pytest.mark.slow

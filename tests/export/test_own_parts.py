@@ -10,6 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.export.small import SWEEP, runs
+from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.export.manifest import read_manifest
 from workbench.export.verify import verify
@@ -96,6 +97,7 @@ def test_the_bundle_alone_is_enough_in_another_process(bundle):
 @pytest.mark.slow
 def test_an_edited_measure_is_found_in_every_run(bundle):
     (bundle / "inputs" / "scaled.py").write_text("def scaled(value):\n    return 3 * value\n")
+    assert main(["trust", str(bundle), "--yes"]) == 0
     report = verify(bundle, sample=0, figures=False)
     assert len(report.differences) == 24 and all(one.what.startswith("slack was ") for one in report.differences)
     assert report.edited == ["inputs/scaled.py"]
@@ -105,6 +107,7 @@ def test_an_edited_measure_is_found_in_every_run(bundle):
 def test_an_edited_figure_is_found_in_its_numbers(bundle):
     file = bundle / "inputs" / "drawn.py"
     file.write_text(file.read_text().replace("np.mean(", "np.max("))
+    assert main(["trust", str(bundle), "--yes"]) == 0
     report = verify(bundle, sample=1)
     assert "figures/slack_bars.csv" in {one.file for one in report.changes}
 

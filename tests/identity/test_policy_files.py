@@ -8,7 +8,7 @@ import pytest
 from tests.slow import compiled_only
 from workbench.errors import InputError
 from workbench.identity import digest_of, one_moment
-from workbench.parts.registry import module_of
+from workbench.parts.user_files import module_of
 from workbench.policies.catalogue import policy_files, policy_in_file
 
 USES = """

@@ -18,7 +18,7 @@ from workbench.cli.commands import DONE, Arguments, Run
 from workbench.cli.lever_words import declared_levers, default_words, kind_of_spec, values_of_lever
 from workbench.errors import InputError, nearest_name, unknown_name
 from workbench.levers import Lever, Spec
-from workbench.parts.registry import file_of
+from workbench.parts.user_files import file_of
 
 Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
 """From the modules of the user's files to one mapping a part."""

@@ -23,7 +23,7 @@ from workbench.compiled.kernel import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.identity import Snapshot, current, digest_of, look, still, tell_of_snapshots
 from workbench.identity.owner import owner_of
-from workbench.parts.registry import executed_within
+from workbench.parts.user_files import executed_within
 
 Compiled = tuple[int, Any]
 """An address, and what keeps the code there alive."""

@@ -68,7 +68,7 @@ def read_saved(name: str) -> SavedSweep:
     Raises
     ------
     InputError
-        The file is no sweep, or a study that has not been tuned yet.
+        The file is no sweep, or a study that has not been tuned yet; or code of the folder was not run.
     StoreError
         The folder holds no results.
     """
@@ -76,7 +76,7 @@ def read_saved(name: str) -> SavedSweep:
     if (path / JOURNAL).is_file():
         return _saved_study(name, path)
     if path.is_dir():
-        return _saved(open_folder(path), _title(name, path), path)
+        return _saved(_with_code(open_folder(path)), _title(name, path), path)
     if "objectives" in read_mapping(path):
         raise InputError(f"{name}: is a study; tune it (workbench tune {name}), then open its results folder.")
     return _saved(RunSet(make_plan(read_sweep(path)), []), name, None)
@@ -85,13 +85,20 @@ def read_saved(name: str) -> SavedSweep:
 def _saved_study(name: str, folder: Path) -> SavedSweep:
     """Read the front of a study; of one that is tuned just now, or was stopped, the front so far."""
     if (folder / FRONT).is_file():
-        return _saved(open_folder(folder), _title(name, folder), folder)._replace(study=folder)
+        return _saved(_with_code(open_folder(folder)), _title(name, folder), folder)._replace(study=folder)
     results = open_study(folder)
     if not results.best_trials:
         raise StoreError(f"{name}: the study has no trial yet that could be shown; open it again when it has.")
     sweep = front_sweep(results.study, [trial.proposal for trial in results.best_trials])
     saved = _saved(RunSet(make_plan(sweep), []), f"{name} (the front of a study so far)", None)
     return saved._replace(study=folder)
+
+
+def _with_code(runs: RunSet) -> RunSet:
+    """Return the runs of a folder; refuse those whose code was not run, as a page simulates."""
+    if runs.code_notes:
+        raise InputError(f"a page simulates the runs that it shows: {runs.code_notes[0]}")
+    return runs
 
 
 def _title(name: str, folder: Path) -> str:

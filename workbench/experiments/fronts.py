@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, shown, wrong_value
+from workbench.experiments.named_code import refuse_unsigned_front
 from workbench.experiments.results_folder import STUDY, SWEEP
 from workbench.strict_yaml import read_mapping
 
@@ -167,6 +168,8 @@ def read_front(name: str, folder: Path, where: str) -> SavedFront:
     ------
     InputError
         It is no such folder, or the study has no front.
+    UntrustedError
+        Its points name code that the user has not signed there.
     """
     place = next((one for one in (folder / name, Path(name)) if one.is_dir()), None)
     if place is None:
@@ -179,7 +182,9 @@ def read_front(name: str, folder: Path, where: str) -> SavedFront:
             f"every trial failed or breaks a constraint ({place / TRIALS} says why)" if done else "tune it to its end"
         )
         raise InputError(at(where, f"the study {name} has no front: {cure}."))
-    return _saved(name, read_mapping(place / SWEEP), where)
+    sweep = read_mapping(place / SWEEP)
+    refuse_unsigned_front({key: sweep.get(key) for key in PARTS}, place, where)
+    return _saved(name, sweep, where)
 
 
 def _saved(name: str, sweep: Mapping[str, Any], where: str) -> SavedFront:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.digests import canonical, digest
+from workbench.experiments.results_folder import PROVENANCE
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
+
+
+COORDINATES, OWN_MEASURES = "coordinates", "own_measures"
+"""The keys from which a folder is shown without the code of its sweep."""
 
 
 def provenance(runs: RunSet) -> dict[str, Any]:
@@ -20,6 +28,11 @@ def provenance(runs: RunSet) -> dict[str, Any]:
         "sweep": plan.sweep.name,
         "sweep_digest": digest(canonical(_plain(plan.sweep.config))),
         "points": {point.id: point.setup.identity() for point in plan.points},
+        COORDINATES: [
+            {"id": point.id, "baseline": point.baseline, "coordinates": _without_folders(point.coordinates)}
+            for point in plan.points
+        ],
+        **({OWN_MEASURES: own} if (own := _own_measures(runs)) else {}),
         "engine_revision": plan.sweep.mechanism.engine.revision,
         "seeds": plan.sweep.seeds,
         **({"looks": list(plan.sweep.looks)} if plan.sweep.looks else {}),
@@ -27,6 +40,34 @@ def provenance(runs: RunSet) -> dict[str, Any]:
         "rows": len(runs.rows),
         "origins": [origin.plain() for origin in runs.origins],
     }
+
+
+def kept_provenance(folder: Path) -> dict[str, Any]:
+    """Return the provenance that a run left in a folder, nothing where there is none that can be read."""
+    try:
+        before = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return before if isinstance(before, dict) else {}
+
+
+def _own_measures(runs: RunSet) -> dict[str, dict[str, str]]:
+    """Return unit, direction and description of each measure of the user's."""
+    declared = [one.declared for one in runs.plan.sweep.user_measures.values() if not one.built_in]
+    return {one.name: {"unit": one.unit, "better": one.better, "description": one.description} for one in declared}
+
+
+def _without_folders(coordinates: dict[str, Any]) -> dict[str, Any]:
+    """Return coordinates in plain types, with every file by its name alone: where it lies says nothing about a run.
+
+    >>> _without_folders({"policy.placement./home/me/mine.py:Fit.reach": 3, "workload.file": "/data/a.csv"})
+    {'policy.placement.mine.py:Fit.reach': 3, 'workload.file': 'a.csv'}
+    """
+    return {_file_alone(path): _file_alone(_plain(value)) for path, value in coordinates.items()}
+
+
+def _file_alone(text: Any) -> Any:
+    return re.sub(r"(?:(?<=^)|(?<=[\s.=(,#]))/(?:[^\s/]+/)*(?=[^\s/])", "", text) if isinstance(text, str) else text
 
 
 def _plain(value: Any) -> Any:

@@ -41,6 +41,8 @@ class RunSet:
         """How many rows are of code of the user's of which a fresh process has confirmed some runs."""
         self.version_note = ""
         """Which earlier version kept the rows, and how to have them simulated again; empty if this version did."""
+        self.code_notes: list[str] = []
+        """Why the code of some points was not run, and who made their rows; empty if all of it was read."""
         self._ids: dict[str, list[str]] = {}
 
     @property
@@ -69,7 +71,7 @@ class RunSet:
     def notes(self) -> list[str]:
         """Return what a reader of a table must know of its rows, a sentence each: missing measures, several origins,
         what was refused, and what a workload says of itself in its `notes`."""
-        messages = [self.version_note] if self.version_note else []
+        messages = [*self.code_notes, *([self.version_note] if self.version_note else [])]
         if missing := self.unmeasured:
             again = (
                 f"; measure them again with: workbench run {self.folder / SWEEP} --out {self.folder}"

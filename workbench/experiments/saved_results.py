@@ -14,8 +14,10 @@ import yaml
 
 from workbench.errors import StoreError
 from workbench.experiments.earlier_rows import earlier_rows, earlier_sentence
+from workbench.experiments.kept_points import kept_runs
+from workbench.experiments.named_code import code_problem, sign_own
 from workbench.experiments.plan import Plan, make_plan
-from workbench.experiments.provenance import provenance
+from workbench.experiments.provenance import kept_provenance, provenance
 from workbench.experiments.results_folder import (
     PROVENANCE,
     SWEEP,
@@ -38,6 +40,9 @@ def open_folder(folder: Path) -> RunSet:
 
     Rows of an earlier version are shown as they are, with a note. The next run of the sweep simulates them again.
 
+    Code that the sweep names is executed if this user has signed it. If it is not, or if it cannot be executed, the
+    rows are shown as they were kept, with a note.
+
     Raises
     ------
     StoreError
@@ -46,6 +51,8 @@ def open_folder(folder: Path) -> RunSet:
     refuse_former(folder)
     if not has_store(folder) or not (folder / SWEEP).is_file():
         raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_folders_inside(folder)}")
+    if problem := code_problem(folder / SWEEP):
+        return kept_runs(folder, problem)
     plan = make_plan(read_sweep(folder / SWEEP))
     with closing(Store(folder, read_only=True)) as store:
         plan.sweep.measured_by(anew=True)
@@ -94,8 +101,10 @@ def write_results(runs: RunSet, folder: Path) -> None:
 
 
 def write_sweep(runs: RunSet, folder: Path) -> None:
-    """Write the sweep as it is run: with it, results can be looked at however the run ends."""
-    write_own(folder / SWEEP, yaml.safe_dump(resolved(runs), sort_keys=False, allow_unicode=True))
+    """Write the sweep as it is run, and sign its code: with both, results can be looked at however the run ends."""
+    config = resolved(runs)
+    write_own(folder / SWEEP, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+    sign_own(folder, {SWEEP: config}, runs.plan.sweep.where)
 
 
 def resolved(runs: RunSet) -> dict[str, Any]:
@@ -114,22 +123,13 @@ def with_looks(plan: Plan, folder: Path) -> Plan:
     An earlier run into the folder has shown them, as far as its points and seeds are some of these. Whoever adds seeds
     until a verdict looks right has looked several times, and every p-value then answers for all of them.
     """
-    before = _before(folder)
+    before = kept_provenance(folder)
     same = not {point.id for point in plan.points}.isdisjoint(before.get("points", {}))
     seeds, sweep = before.get("seeds", []), plan.sweep
     if not same or not before.get("rows") or sweep.until is not None or set(seeds).isdisjoint(sweep.seeds):
         return plan
     looks = {*sweep.looks, *before.get("looks", []), len(seeds)} - {len(sweep.seeds)}
     return Plan(sweep._replace(looks=tuple(sorted(looks))), plan.points)
-
-
-def _before(folder: Path) -> dict[str, Any]:
-    """Return the provenance that an earlier run left in a folder, nothing where there is none that can be read."""
-    try:
-        before = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return before if isinstance(before, dict) else {}
 
 
 def write_table(runs: RunSet, folder: Path) -> Path:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
+from workbench.experiments.named_code import admitted_folder
 from workbench.experiments.seeds import Until, read_until
 from workbench.machine.presets import is_preset_file
 from workbench.mechanisms.measured_by import MeasuredBy, measured_by
@@ -123,10 +124,18 @@ def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
 
 
 def read_config(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str, Path, str]:
-    """Read what a file (or a mapping) says, what refusals call it, what relative paths start from, and its name."""
+    """Read what a file (or a mapping) says, what refusals call it, what relative paths start from, and its name.
+
+    Raises
+    ------
+    UntrustedError
+        The file lies in a results folder or a bundle, and names code that the user has not signed there.
+    """
     if isinstance(source, Mapping):
         return copy.deepcopy(checked_size(dict(source), "sweep")), "sweep", Path(), "sweep"
-    return read_mapping(Path(source)), str(source), Path(source).parent, Path(source).stem
+    path = Path(source)
+    config = read_mapping(path)
+    return config, str(source), admitted_folder(path, config), path.stem
 
 
 def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, measures: Iterable[Any] = ()) -> Sweep:

@@ -21,13 +21,13 @@ from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
-from workbench.export._source_imports import imports_of
 from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.mechanisms.user_measure import UserMeasure
-from workbench.parts.registry import file_of, files_of, module_of
+from workbench.parts.source_imports import imports_of
+from workbench.parts.user_files import executed_anew, executed_files, file_of
 
 INPUTS = "inputs"
 MOST_BYTES = 50_000_000
@@ -73,7 +73,7 @@ class _Copies:
             f"{path.name} imports {name}, which is neither beside it nor in an installed package: it must be there."
             for name in imports.elsewhere
         )
-        beside = sorted({*imports.beside, *files_of(path)} - {path})
+        beside = sorted({*imports.beside, *executed_files(path)} - {path})
         if not beside:
             return self._copy(path, f"{INPUTS}/{self._different(path)}")
         group = {one: one.relative_to(path.parent).as_posix() for one in (path, *beside)}
@@ -202,7 +202,7 @@ def check_unedited(runs: RunSet) -> None:
 def _digests(file: Path) -> set[str]:
     """Return the digests of the policies, generators and measures that a file defines as it is now."""
     try:
-        defined = [*vars(module_of(file)).values()]
+        defined = [*vars(executed_anew(file)).values()]
     except (Exception, SystemExit) as problem:
         raise InputError(f"{file}: does not run any more: {type(problem).__name__}: {problem}") from None
     specs = (one for one in defined if isinstance(one, type) and issubclass(one, Spec) and not one.built_in)

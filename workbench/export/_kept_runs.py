@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.errors import InputError
+from workbench.experiments.kept_points import not_run, planned_points, sweep_without_code, with_kept_measures
+from workbench.experiments.named_code import code_problem
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
@@ -22,6 +23,7 @@ from workbench.metrics.measure import Measure
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics.adaptive_seeds import settled
+from workbench.strict_yaml import read_mapping
 
 
 class KeptRuns(NamedTuple):
@@ -36,6 +38,8 @@ class KeptRuns(NamedTuple):
     places: list[Place] | None
     """The points as the manifest names them, where some cannot be read here; else they are named anew."""
     problems: list[Change]
+    not_executed: list[str]
+    """Why code that the sweep names was not executed here; empty if all of it was, or if there is none."""
 
 
 def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> KeptRuns:
@@ -49,18 +53,22 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
     InputError
         The sweep cannot be read at all.
     """
-    unread: list[str] = []
-    sweep = _sweep(folder, manifest)
-    planned = plan_of_manifest(make_plan(sweep, unread), manifest)
+    problem = code_problem(folder / SWEEP)
+    not_executed = [f"{problem} No run of that code was done again."] if problem else []
+    unread = [problem] if problem else []
+    made = (
+        _plan_without_code(folder, manifest, rows, unread) if problem else make_plan(_sweep(folder, manifest), unread)
+    )
+    planned = plan_of_manifest(made, manifest)
     problems = list(_misnamed(manifest, rows))
     if {point.id for point in planned.points} == {*manifest["points"]} and not unread:
-        return KeptRuns(planned, unread, settled(RunSet(planned, rows.values())), None, problems)
+        return KeptRuns(planned, unread, settled(RunSet(planned, rows.values())), None, problems, not_executed)
     points = _as_named(manifest, planned)
     if not unread:
         problems.append(_other_points(manifest, planned))
     plan = settled(RunSet(Plan(planned.sweep, points), rows.values()))
     whole = all(point.setup is not None for point in points)
-    return KeptRuns(planned, unread, plan, None if whole else _places(manifest, points), problems)
+    return KeptRuns(planned, unread, plan, None if whole else _places(manifest, points), problems, not_executed)
 
 
 def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
@@ -70,7 +78,7 @@ def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
     engine = config.get("engine")
     defined = {**of_setup(engine), **measures_of(engine)} if engine in mechanisms() else {}
     own = {
-        name: UserMeasure(Measure(name, **facts), absent)
+        name: UserMeasure(Measure(name, **facts), not_run)
         for name, facts in manifest.get("own_measures", {}).items()
         if name not in defined and name in config.get("measures", [name])
     }
@@ -86,9 +94,11 @@ def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
     )
 
 
-def absent(record: Any) -> float:
-    """Stand for a measure of the user's that nothing defines here."""
-    raise InputError("it is not defined here.")
+def _plan_without_code(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row], unread: list[str]) -> Plan:
+    """Return the points that need none of the code that the sweep names; `unread` takes a sentence for each other."""
+    config, seeds = read_mapping(folder / SWEEP), sorted({row.seed for row in rows.values()}) or [0]
+    sweep = sweep_without_code(config, folder / SWEEP, seeds)._replace(name=manifest["sweep"])
+    return Plan(with_kept_measures(sweep, config, manifest.get("own_measures")), planned_points(sweep, unread))
 
 
 def _as_named(manifest: Mapping[str, Any], planned: Plan) -> list[PlannedPoint]:

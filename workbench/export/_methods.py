@@ -12,6 +12,7 @@ from workbench.figures.frame import number, words
 from workbench.figures.labels import measure_words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
+from workbench.parts import file_and_name, is_in_file
 from workbench.statistics.adaptive_seeds import looks_of
 from workbench.statistics.summary import family_of
 
@@ -179,9 +180,10 @@ def _value(spec: Spec, name: str, value: Any) -> str:
 
 
 def _policy_words(policy: Any) -> str:
+    """Return a policy as a sweep says it, of `FILE.py:CLASS` the class alone: a bundle has the file elsewhere."""
     if isinstance(policy, dict):
-        return ", ".join(f"{words(str(name))} ({_inside(levers)})" for name, levers in policy.items())
-    return words(str(policy))
+        return ", ".join(f"{_policy_words(name)} ({_inside(levers)})" for name, levers in policy.items())
+    return words(file_and_name(policy)[1] if is_in_file(policy) else str(policy))
 
 
 def _inside(levers: Any) -> str:

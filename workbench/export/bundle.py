@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import InputError
+from workbench.experiments.named_code import sign_own
 from workbench.experiments.provenance import provenance
-from workbench.experiments.results_folder import PROVENANCE, write_json
+from workbench.experiments.results_folder import PROVENANCE, SWEEP, write_json
 from workbench.experiments.run_set import RunSet
 from workbench.export._inputs import check_unedited, write_sweep
 from workbench.export._whole_folder import OWNED, written_whole
@@ -17,6 +18,8 @@ from workbench.export.drawings import drawings, write_figures
 from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
 from workbench.export.venues import Columns, style
 from workbench.runs.origin import environment
+from workbench.strict_yaml import read_mapping
+from workbench.trust import SIGNATURE
 
 
 def export(
@@ -77,6 +80,7 @@ def _write(runs: RunSet, folder: Path, style_name: str, columns: Columns, chosen
     write_json(folder / PROVENANCE, {"runs": provenance(runs), "export": made})
     more = {**({"selected": chosen} if chosen else {}), **runs.checked.plain()}
     write_manifest(folder, {**computed.manifest, **more, "needs": needs})
+    sign_own(folder, {SWEEP: read_mapping(folder / SWEEP)})
 
 
 def write_texts(computed: Content, folder: Path) -> None:
@@ -95,6 +99,7 @@ def _carry(old: Path, new: Path) -> None:
         *manifest["files"],
         MANIFEST,
         OWNED,
+        SIGNATURE,
     }
     for name in sorted(own | ({MAIN} & {*changed(old, manifest)})):
         if (old / name).is_file():

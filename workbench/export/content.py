@@ -27,6 +27,7 @@ from workbench.figures import figure
 from workbench.figures.estimates import measure_of
 from workbench.figures.frame import words
 from workbench.metrics.measure import Measure
+from workbench.parts import file_and_name, is_in_file
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.notes import missing_notes, saturation_notes
 from workbench.statistics.sentences import blocks, looks_note, too_few_seeds
@@ -229,5 +230,16 @@ def with_selection(sweep: Sweep, chosen: Selection) -> Sweep:
 
 
 def plan_of_manifest(plan: Plan, manifest: Mapping[str, Any]) -> Plan:
-    """Return the plan of a bundle's sweep, showing what its manifest says was chosen; errors as of `selected`."""
-    return selected(RunSet(plan, ()), manifest.get("selected", {})).plan
+    """Return the plan of a bundle's sweep, showing what its manifest says was chosen; errors as of `selected`.
+
+    A figure of a file goes by its name alone, as that of a notebook does: a manifest gets no file executed.
+    """
+    chosen = {
+        what: [file_and_name(name)[1] if is_in_file(name) else name for name in names]
+        for what, names in manifest.get("selected", {}).items()
+    }
+    known = {
+        what: [name for name in names if name not in manifest.get("own_figures", {})] for what, names in chosen.items()
+    }
+    checked = selected(RunSet(plan, ()), known).plan
+    return replace(checked, sweep=with_selection(plan.sweep, chosen))

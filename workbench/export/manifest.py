@@ -16,6 +16,7 @@ import msgspec
 
 from workbench.errors import InputError
 from workbench.export._whole_folder import OWNED
+from workbench.trust import SIGNATURE
 
 MANIFEST = "manifest.json"
 FORMAT = 3
@@ -24,7 +25,9 @@ FORMAT = 3
 
 def digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file in a folder, by its path in it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in (MANIFEST, OWNED))
+    files = sorted(
+        path for path in folder.rglob("*") if path.is_file() and path.name not in (MANIFEST, OWNED, SIGNATURE)
+    )
     return {path.relative_to(folder).as_posix(): digest_of(path) for path in files}
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
+from workbench.experiments.kept_points import not_run
 from workbench.export._comparison import Change
-from workbench.export._kept_runs import KeptRuns, absent, kept_runs
+from workbench.export._kept_runs import KeptRuns, kept_runs
 from workbench.export._recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
 from workbench.export._run_rows import read_rows, with_origins
 from workbench.export.content import MAIN, ROWS
@@ -138,7 +139,7 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
         edited,
         computed.files,
         computed.simulated,
-        computed.notes,
+        [*kept.not_executed, *computed.notes],
     )
 
 
@@ -177,7 +178,7 @@ def sampled(runs: list[str], sample: int, seed: int) -> list[str]:
 def rerun_differences(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
     """Return what differs between rows of a bundle and the same runs done now."""
     planned = {run.id: run for run in kept.planned.runs()}
-    own = {name: one for name, one in kept.planned.sweep.user_measures.items() if one.function is not absent}
+    own = {name: one for name, one in kept.planned.sweep.user_measures.items() if one.function is not not_run}
     differences = []
     for row in rows:
         what = _compared(row, planned[row.id], own) if row.id in planned else _why_not(kept, manifest)

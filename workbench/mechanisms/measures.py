@@ -96,7 +96,7 @@ def _refuse_taken(engine: str, name: str, where: str) -> None:
 
 
 def measure_in_file(name: str, engine: str, folder: Path, where: str) -> UserMeasure:
-    """Return the measure that `FILE.py:NAME` names, as `workbench.parts.registry` does; errors as of that."""
+    """Return the measure that `FILE.py:NAME` names, as `workbench.parts.user_files` does; errors as of that."""
     own_measure: UserMeasure = from_file(name, folder, where, "measure", lambda value: isinstance(value, UserMeasure))
     _refuse_taken(engine, own_measure.name, where)
     return own_measure._replace(source=name)

@@ -7,17 +7,14 @@ from_file(...)   the part that `FILE.py:NAME` names: a class or a function that 
 entered_by_file  the NAME, where parts are entered by a name: a figure, a claim, a dashboard
 """
 
-from workbench.parts.registry import (
-    Part,
-    Registry,
-    attribute,
+from workbench.parts.registry import Part, Registry, attribute, remove
+from workbench.parts.user_files import (
     entered_by_file,
     file_and_name,
     files_named,
     from_file,
     is_in_file,
     module_in_file,
-    remove,
 )
 
 __all__ = [

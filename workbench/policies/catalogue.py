@@ -85,7 +85,7 @@ _NOUN = "policy class"
 
 
 def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
-    """Return the class that `FILE.py:CLASS` names, as `workbench.parts.registry` does.
+    """Return the class that `FILE.py:CLASS` names, as `workbench.parts.user_files` does.
 
     Raises
     ------

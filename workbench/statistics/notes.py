@@ -87,7 +87,12 @@ def saturation_notes(runs: RunSet) -> list[str]:
 
 
 def _is_open(point: PlannedPoint) -> bool:
-    """Return whether a point's accesses are issued at their cycles, however many are under way."""
+    """Return whether a point's accesses are issued at their cycles, however many are under way.
+
+    That is not known of a point whose code was not run.
+    """
+    if not point.setup:
+        return False
     options: Any = point.setup.options
     return bool(options.cores_issue.warps() == 0)
 

@@ -18,6 +18,7 @@ import yaml
 
 from workbench.errors import StoreError
 from workbench.experiments.fronts import TRIALS
+from workbench.experiments.named_code import code_names, sign_own
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete, usual_watcher
 from workbench.experiments.results_folder import FILES, STUDY, SWEEP, held, write_own
@@ -26,9 +27,10 @@ from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import with_files
+from workbench.strict_yaml import read_mapping
 from workbench.tuning.driver import run_trials, trial_of
 from workbench.tuning.evaluator import Crew, Evaluator
-from workbench.tuning.front import BEST, keep_points, on_front
+from workbench.tuning.front import BEST, POINTS, keep_points, on_front
 from workbench.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, different, front_sweep, report_plan
 from workbench.tuning.objectives import costs_of
 from workbench.tuning.results import StudyResults
@@ -272,6 +274,15 @@ def keep_results(results: StudyResults, folder: Path) -> None:
         write_own(folder / FRONT, results.pareto.to_csv(index=False))
         write_results(results.holdout, folder)
         keep_points(results.front, results.best, folder)
+        _sign(results.study, folder)
+
+
+def _sign(study: Study, folder: Path) -> None:
+    """Sign the code of a study and of each sweep that was written of its front."""
+    if code_names(read_mapping(folder / STUDY)):
+        points = [path.relative_to(folder).as_posix() for path in (folder / POINTS).glob("trial_*.yaml")]
+        sweeps = {name: read_mapping(folder / name) for name in [STUDY, SWEEP, BEST, *points]}
+        sign_own(folder, sweeps, study.sweep.where)
 
 
 def keep_study(study: Study, folder: Path) -> None:
@@ -280,6 +291,7 @@ def keep_study(study: Study, folder: Path) -> None:
     if "storage" in config:
         config["storage"] = _without_password(config["storage"])
     write_own(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+    sign_own(folder, {STUDY: config}, study.sweep.where, keep=True)
 
 
 def _without_password(storage: Any) -> Any:

@@ -54,7 +54,7 @@ def add_generator(cls: type[Generator]) -> type[Generator]:
 
 
 def generator_in_file(name: str, folder: Path, where: str) -> type[Generator]:
-    """Return the generator that `FILE.py:CLASS` names, as `workbench.parts.registry` does; errors as of that."""
+    """Return the generator that `FILE.py:CLASS` names, as `workbench.parts.user_files` does; errors as of that."""
     generator: type[Generator] = from_file(name, folder, where, "generator", _is_generator)
     return generator
 

@@ -33,25 +33,36 @@ def imports_of(file: Path) -> Imports:
     ...     [path.name for path in imports_of(policy).beside], imports_of(policy).elsewhere
     (['my_helper.py'], [])
     """
-    root, known, elsewhere = file.resolve().parent, {file.resolve(): None}, set()
-    pending = [file.resolve()]
+    files, names = _walked(file.resolve())
+    elsewhere = {name.split(".")[0] for name in names}
+    beside = [path for path in files if path != file.resolve()]
+    missing = {name for name in elsewhere if not _installed(name)} - {path.stem for path in beside}
+    return Imports(sorted(beside), sorted(missing))
+
+
+def with_imported(file: Path) -> list[Path]:
+    """Return a file and the files of its folder that it imports, also within functions, and what these import."""
+    return _walked(file.resolve())[0]
+
+
+def _walked(file: Path) -> tuple[list[Path], set[str]]:
+    """Return a file with those of its folder that it imports, and the names that no file there has."""
+    known, pending, elsewhere = {file: None}, [file], set[str]()
     while pending:
-        for name in _names(pending.pop(), root):
-            paths = _beside(root, name)
-            if not paths and not _installed(name.split(".")[0]):
-                elsewhere.add(name.split(".")[0])
+        for name in _names(pending.pop(), file.parent):
+            if not (paths := _beside(file.parent, name)):
+                elsewhere.add(name)
             new = [path for path in paths if path not in known]
             known.update(dict.fromkeys(new))
             pending.extend(new)
-    beside = [path for path in known if path != file.resolve()]
-    return Imports(sorted(beside), sorted(elsewhere - {path.stem for path in beside}))
+    return [*known], elsewhere
 
 
 def _names(file: Path, root: Path) -> Iterator[str]:
     """Yield the dotted names that a file imports, relative ones made absolute, with what may be submodules of them."""
     try:
         tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError, OSError):
+    except (SyntaxError, ValueError, OSError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -76,7 +87,7 @@ def _beside(root: Path, name: str) -> list[Path]:
     result = []
     for end in range(1, len(parts) + 1):
         path = root.joinpath(*parts[:end])
-        file = next((one for one in (path / "__init__.py", path.with_suffix(".py")) if one.is_file()), None)
+        file = next((one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None)
         if file is not None:
             result.append(file)
         elif not path.is_dir():
