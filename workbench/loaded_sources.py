@@ -45,7 +45,8 @@ def watch(within: Callable[[str], AbstractContextManager[Any]]) -> None:
 
     # named as a part of Python's own import, which leaves its frames out of the traceback of a module that raises
     exec_module.__code__ = exec_module.__code__.replace(co_filename=_original.__code__.co_filename)
-    SourceFileLoader.exec_module = functools.wraps(_original)(exec_module)  # type: ignore[method-assign]
+    functools.update_wrapper(exec_module, _original)
+    SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign,assignment]
 
 
 _original = SourceFileLoader.exec_module

@@ -150,8 +150,8 @@ def test_each_row_names_the_file_of_its_own_point(folder, more):
     assert files == {(f"aims-{point}.json",) for point in points}
     for point in points:
         write(folder, f"aims-{point}.json", [aim + 40 for aim in AIM])
-        shown = wb.open_results(folder / "out")
-        assert {row.point for row in shown.failures} == {shown.points[point].id}
+        opened = wb.open_results(folder / "out")
+        assert {row.point for row in opened.failures} == {opened.points[point].id}
         results, new = ran(folder, "OfPoint", points, 6, **more)
         assert {key[0] for key in new if new[key] != old[key]} == {point}
         assert (results.checked.checked, results.failures) == (6 * POINTS, [])
@@ -300,14 +300,14 @@ def test_a_kernel_that_lives_on_runs_nothing_that_its_files_no_longer_say(tmp_pa
     assert done.stdout.replace(f"{tmp_path}/", "").splitlines() == [
         "13 1",
         "the file kernel.json, which kernel_module read when it was imported, is not what it was; "
-        "import kernel_module anew (importlib.reload, or another kernel) and run again.",
+        "import kernel_module again (importlib.reload, or another kernel), then run.",
         "40 1",
         "kernel_module.py was edited since this process imported it; "
-        "import kernel_module anew (importlib.reload, or another kernel) and run again.",
+        "import kernel_module again (importlib.reload, or another kernel), then run.",
         "40 1",
         "514 1",
         "kernel_helper.py was edited since this process imported it; "
-        "import kernel_helper anew (importlib.reload, or another kernel) and run again.",
+        "import kernel_helper again (importlib.reload, or another kernel), then run.",
         "550 1",
         "5050 1",
     ]

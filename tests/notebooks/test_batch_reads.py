@@ -69,8 +69,8 @@ def test_an_edit_of_a_file_that_a_notebook_reads_has_it_executed_again(lab, caps
     os.utime(lab / name, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert main(["notebook", str(lab / "study.ipynb"), "--out", str(lab / "out")]) == 0
     changed = name if "listed" not in name else "listed"
-    said = capsys.readouterr().err
-    assert said.startswith(
+    message = capsys.readouterr().err
+    assert message.startswith(
         f"study.ipynb: ran again, as {changed!r} is not what it was when the notebook read it.\ndone: "
     )
     assert run(lab).status == "kept"

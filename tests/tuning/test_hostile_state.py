@@ -37,7 +37,7 @@ class Command:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a study that is half done, beside its file."""
+    """The folder of a study that is half done, next to its file."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "study.yaml").write_text(yaml.safe_dump(STUDY))
     tune(folder / "study.yaml", folder / "out", 4)

@@ -68,8 +68,8 @@ class Repeating:
     def __init__(self, plan: Plan, store: Store, kept: Iterable[str]) -> None:
         """Choose what is repeated of new runs, of rows without a verdict, and of other kept rows.
 
-        - Of the new runs of each code the first and the last, unless runs of the code have agreed before; and one run a
-          point, of the points with the lowest digests, at most 30 and no more than a tenth of the new runs.
+        - Of the new runs of each code the first and the last, unless runs of the code have agreed before.
+        - One new run a point: of the points with the lowest digests, at most 30 and no more than a tenth of the runs.
         - Of kept rows whose invocation has no agreeing verdict one a point: until they agree nothing else counts.
         - One in a hundred of the other kept rows, at least one a code.
 

@@ -1,11 +1,12 @@
 """Row files: text files below a results folder that are only ever appended to, one a driver, on any file system.
 
-A line is a checksum and a JSON list of a kind, a key and a value: `["row", id, [...]]`, `["origin", id, text]` or
-`["reads", id, text]` (before the first row with it in its file), `["point", id, text]` or `["meta", key, text]`. Rows
-of format 3 have no reads; format 2 wrote them as `["run", id, ...]`. A line that a crash cut short is ignored, and a
-damaged one costs itself alone. The files of several drivers are merged in the order of the numbers in their names: each
-is the time, or one more than the highest number, so that a clock that is set back changes no order. A row is parsed
-when it is asked for: opening a large store is checking its lines.
+A line is a checksum and a JSON list of a kind, a key and a value: `["row", id, [...]]`, `["point", id, text]` or
+`["meta", key, text]`. Lines `["origin", id, text]` and `["reads", id, text]` stand before the first row that names them
+in its file. Rows of format 3 have no reads; format 2 wrote them as `["run", id, ...]`.
+
+A line that a crash cut short is ignored, and a damaged one costs itself alone. The files of several drivers are merged
+in the order of the numbers in their names. Each is the time, or one more than the highest number: a clock that is set
+back changes no order. A row is parsed when it is asked for: opening a large store is checking its lines.
 """
 
 from __future__ import annotations

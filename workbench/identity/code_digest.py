@@ -365,7 +365,8 @@ class CodeHasher(Transcript):
                 self.put("field", name)
                 self.value([dict(one.metadata), made_by])
         if isinstance(cls, enum.EnumMeta):
-            self.value({name: member._value_ for name, member in cls.__members__.items()})
+            members: dict[str, Any] = dict(cls.__members__)
+            self.value({name: member._value_ for name, member in members.items()})
         if isinstance(cls, msgspec.StructMeta):
             self.put("struct", " ".join(cls.__struct_fields__))
             self.value([getattr(one, "factory", one) for one in cls.__struct_defaults__])

@@ -59,7 +59,7 @@ class NativeReads:
 
 
 def _read_bytes() -> tuple[int | None, int]:
-    """Return how many bytes this process has read, None where nobody counts, and how many it reads to learn it."""
+    """Return how many bytes this process has read, None where the system counts none, and how many that takes."""
     with suppress(OSError, ValueError, IndexError):
         file = os.open("/proc/self/io", os.O_RDONLY)
         try:

@@ -1,10 +1,10 @@
 """What code of the user's reads beside itself while it runs: files, listings of folders, variables of the environment.
 
-Python tells of these by audit events (PEP 578). The hook for them is installed in every process when it is about to
-execute the user's code for the first time; it can never be taken back, and notes nothing outside of a run. No event
-tells that somebody asks what a file is (`exists`, `Path.stat`) or for the working folder, so these functions of `os`
-are wrapped. Nothing tells what native readers such as Arrow's open; that they read is seen (`native_reads.py`), and
-their files are declared (`inputs = ["scale.txt"]`).
+Python tells of these by audit events (PEP 578). The hook for them is installed in a process before it executes the
+user's code for the first time. It can never be taken back, and notes nothing outside of a run. No event tells that
+somebody asks what a file is (`exists`, `Path.stat`) or for the working folder: these functions of `os` are wrapped.
+Nothing tells what native readers such as Arrow's open. That they read is seen (`native_reads.py`), and their files are
+declared (`inputs = ["scale.txt"]`).
 """
 
 from __future__ import annotations

@@ -188,8 +188,11 @@ def _distribution(top: str) -> importlib.metadata.Distribution | None:
 
 
 def _origin(top: str, distribution: importlib.metadata.Distribution | None) -> str:
-    """Return a digest of where a package was installed from (PEP 610): of its files if from a folder, or if nothing
-    tells; of the archive or the commit if from an address. A package from an index changes with its version alone."""
+    """Return a digest of where a package was installed from (PEP 610); empty for one from an index.
+
+    It is of the package's files if it was installed from a folder, or if nothing tells. It is of the archive or the
+    commit if it came from an address. A package from an index changes with its version alone.
+    """
     text = None if distribution is None else distribution.read_text("direct_url.json")
     if distribution is not None and text is None:
         return ""

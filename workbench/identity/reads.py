@@ -1,4 +1,4 @@
-"""What code of the user's read beside itself, each thing with a digest of what it held, and whether it still holds it.
+"""What code of the user's read, each thing with a digest of what it held, and whether it still holds it.
 
 Files, listings of folders, variables of the environment and the working folder have digests. What the code did that no
 digest can stand for is kept as part of a sentence.

@@ -48,7 +48,7 @@ class Snapshot:
     def forget(self) -> bool:
         """Empty the dictionaries of the user's that were empty, and return whether all is as it was then.
 
-        A run begins where nothing has changed since its plan was made, so these are empty, and it leaves them empty: a
+        A run begins where nothing has changed since its plan was made, so these are empty, and it leaves them empty. A
         memo (`_memo = {}` of a module) holds what one run put there, and no run depends on another one. What the user
         puts into a dictionary between two runs is a value as any other, for this is called where a plan or a run ends.
         """

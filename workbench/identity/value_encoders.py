@@ -81,9 +81,13 @@ def _is_of_the_system(value: Any) -> bool:
     return type(value) is ctypes.CDLL and os.sep not in (value._name or "")
 
 
+_FUNCTION: Any = vars(ctypes)["_CFuncPtr"]
+"""The class of functions of a library."""
+
+
 def _of_library(library: ctypes.CDLL) -> tuple[Any, ...]:
     """Return how a library is opened again, with the types that its functions were given."""
-    functions = {name: one for name, one in sorted(vars(library).items()) if isinstance(one, ctypes._CFuncPtr)}
+    functions = {name: one for name, one in sorted(vars(library).items()) if isinstance(one, _FUNCTION)}
     typed = {name: (one.restype, one.argtypes, one.errcheck) for name, one in functions.items()}
     usual = (ctypes.c_int, None, None)
     return _opened, (library._name, {name: types for name, types in typed.items() if types != usual})

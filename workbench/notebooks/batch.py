@@ -69,8 +69,8 @@ def run_notebooks(
 ) -> NotebookBatch:
     """Run notebooks, once for each combination of parameters that `vary`, and keep an index of what came out.
 
-    An output that is there already is kept if it is of the same cells, parameters and sources, and if the files that
-    its notebook read are as they were; so is one that somebody has edited since.
+    An output that is there already is kept if it is of the same cells, parameters and sources. The files that its
+    notebook read must be as they were. An output that somebody has edited since is kept too.
 
     Parameters
     ----------

@@ -26,7 +26,8 @@ from workbench.identity.reads import ABSENT, digest_of_file
 _SETTINGS = (".cache", ".config", ".ipython", ".jupyter", ".local", ".matplotlib")
 """Folders in the user's home that libraries keep for themselves."""
 _PYTHON = tuple(
-    os.path.realpath(folder) + os.sep for folder in (*installed_folders(), os.path.join(sys.base_prefix, "lib"))
+    os.path.realpath(folder) + os.sep
+    for folder in (*map(str, installed_folders()), os.path.join(sys.base_prefix, "lib"))
 )
 """Where Python and packages lie behind the links of an environment."""
 _WRITTEN = None

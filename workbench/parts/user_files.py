@@ -240,7 +240,7 @@ def _forget(name: str) -> None:
 
 
 def _parts(name: str) -> list[str]:
-    """Return the names of a module and of those that it imported from beside it."""
+    """Return the names of a module and of those that it imported from its folder."""
     return [part for part in sys.modules if _top(part) == name or _top(part).startswith(f"{name}__")]
 
 
@@ -268,7 +268,7 @@ class _AsWritten(SourceFileLoader):
 
 
 class _Import:
-    """The `import` of modules from files: it looks beside the file first, also for `from .helper import`."""
+    """The `import` of modules from files: it looks in the file's folder first, also for `from .helper import`."""
 
     def __init__(self, origin: _Origin) -> None:
         self._origin = origin

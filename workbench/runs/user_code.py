@@ -98,6 +98,18 @@ def check_code(setup: Setup, moment: str = "before") -> None:
         raise PolicyError(f"engine {setup.engine}: {_OF_ENGINES[moment]}.")
 
 
+_SENTENCES = {
+    "before": "its code, or something it refers to, is not what it was when this run was planned; run the sweep again",
+    "during": "something it refers to changed while this run went on; let answers change nothing but their memory",
+}
+_OF_ENGINES = {
+    "before": "its code, its attributes or something they refer to is not what it was when this run was planned; "
+    "run the sweep again",
+    "during": "its attributes, or something it refers to, changed while this run went on; keep what a run remembers in "
+    "the run",
+}
+
+
 def check_loaded(things: Iterable[Any]) -> None:
     """Refuse code of the user's whose files hold something else than when this process imported them.
 
@@ -110,11 +122,11 @@ def check_loaded(things: Iterable[Any]) -> None:
     ------
     PolicyError
         A module was edited, a file that it opened as it was imported has changed, or a class is of a module as it was
-        before it was imported anew.
+        before it was imported again.
     """
     for thing in things:
         for name in sorted(current(thing).modules):
-            cure = f"import {name} anew (importlib.reload, or another kernel) and run again"
+            cure = f"import {name} again (importlib.reload, or another kernel), then run"
             if file := edited(name):
                 raise PolicyError(f"{os.path.basename(file)} was edited since this process imported it; {cure}.")
             if changed := read_by_import(name).changed():
@@ -122,21 +134,9 @@ def check_loaded(things: Iterable[Any]) -> None:
         now = getattr(sys.modules.get(thing.__module__), thing.__qualname__, thing)
         if isinstance(now, type) and now is not thing and now.__qualname__ == thing.__qualname__:
             raise PolicyError(
-                f"{thing.__qualname__} is of {thing.__module__} as it was before it was imported anew; "
-                f"take it from the module again and run again."
+                f"{thing.__qualname__} is of {thing.__module__} as it was before it was imported again; "
+                "take it from the module once more."
             )
-
-
-_SENTENCES = {
-    "before": "its code, or something it refers to, is not what it was when this run was planned; run the sweep again",
-    "during": "something it refers to changed while this run went on; let answers change nothing but their memory",
-}
-_OF_ENGINES = {
-    "before": "its code, its attributes or something they refer to is not what it was when this run was planned; "
-    "run the sweep again",
-    "during": "its attributes, or something it refers to, changed while this run went on; keep what a run remembers in "
-    "the run",
-}
 
 
 class PointIds:

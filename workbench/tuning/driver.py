@@ -2,11 +2,11 @@
 
 Trials are proposed in batches of a fixed size, so neither the number of workers nor an interruption changes what is
 proposed. A study that goes on is replayed: a fresh sampler of the same seed is asked for every trial from the first
-one, and a trial whose outcome is kept is not run again. If the sampler proposes another trial than the one that is
+one. A trial whose outcome is kept is not run again. If the sampler proposes another trial than the one that is
 kept, its next proposals are not those of an uninterrupted study, and the study is refused.
 
-The workbench's own facts stand in the trial's user attributes, where a dashboard shows them: the point's id, the error,
-the means that constraints bound, and the trial that made it hopeless.
+The workbench's own facts stand in the trial's user attributes, where a dashboard shows them. They are the point's id,
+the error, the means that constraints bound, and the trial that made it hopeless.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ class _Scheduler:
             return kept
         differs = next(name for name in {**now, **then} if now.get(name) != then.get(name))
         raise StoreError(
-            f"{self._trial_store.where}: trial {trial.number} is not what the sampler {self._study.sampler.name} of "
+            f"{self._trial_store.where}: trial {trial.number} is not what {self._study.sampler.name} of "
             f"Optuna {optuna.__version__} proposes now ({differs}: kept {shown(then.get(differs))}, now "
-            f"{shown(now.get(differs))}); begin a new study in another folder, or choose another sampler there."
+            f"{shown(now.get(differs))}); begin a new study in another folder, or with another sampler."
         )
 
     def _point(self, proposal: Proposal) -> PlannedPoint | InputError:
@@ -170,6 +170,7 @@ def trial_of(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
     checked("the state", frozen.state.name, frozen.state.name == outcome)
     for name, value in ((POINT, point), (ERROR, error)):
         checked(name, value, isinstance(value, str))
+    assert isinstance(point, str) and isinstance(error, str)
     checked(BEATEN_BY, beaten_by, beaten_by is None or (type(beaten_by) is int and 0 <= beaten_by < frozen.number))
     trial = Trial(frozen.number, proposed(study, chosen), point, None, error, beaten_by=beaten_by)
     if values is None:

@@ -1,7 +1,7 @@
 """The trials of a study as they are kept, in Optuna's own format.
 
 A trial is kept when it has an outcome, never before: a driver that dies leaves no trial unfinished or running. A disk
-takes about as long as a sampler, so a batch is written to the disk while the next one is proposed; no run of the next
+takes about as long as a sampler. So a batch is written to the disk while the next one is proposed. No run of the next
 batch begins before that.
 
 The sampler is not kept. A seeded sampler that is made again starts its random numbers again: it repeats trials, and
