@@ -147,9 +147,9 @@ def test_a_policy_is_run_to_the_end(done, name):
     assert all(outcome.startswith("done ") for outcome in done.drains[name])
 
 
-def test_all_of_them_are_checked(done):
+def test_all_of_them_are_repeated_and_agree(done):
     assert done.status == 0
-    assert f"{2 * len(HONEST)} rows are of code of your own, all checked" in done.printed
+    assert f"{2 * len(HONEST)} rows repeated in a fresh process, all agree." in done.printed
 
 
 HISTORY = """

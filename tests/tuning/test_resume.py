@@ -144,7 +144,6 @@ def test_a_journal_of_other_trials_is_refused(tmp_path):
     with pytest.raises(StoreError) as refused:
         tune(small(), tmp_path / "out")
     assert str(refused.value) == (
-        f"{journal}: trial 1 is not what the sampler nsga2 of Optuna {optuna.__version__} proposes now (policy.queue: "
-        "kept 'fifo_lookahead', now 'fifo_head_only'); begin a new study in another folder, or choose another sampler "
-        "there."
+        f"{journal}: trial 1 is not what nsga2 of Optuna {optuna.__version__} proposes now (policy.queue: kept "
+        "'fifo_lookahead', now 'fifo_head_only'); begin a new study in another folder, or with another sampler."
     )
