@@ -85,7 +85,7 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
     ----------
     bundle : path
         A folder that `workbench export` wrote; nothing else is needed, unless the sweep names a policy of a notebook
-        (define it first) or a large file (it must lie where it lay).
+        (define it first) or a large file (put it where the manifest's `needs` say).
     sample : int
         How many runs are done again, drawn at random; 0 = all.
     seed : int

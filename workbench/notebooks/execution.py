@@ -176,6 +176,8 @@ def settled(ended: Ended, folder: Path, provenance: dict[str, Any]) -> NotebookR
     own = {"run_id": task.id, "parameters": task.parameters, "error": error, "cell": cell, "seconds": round(seconds, 3)}
     node = nbformat.read(partial, as_version=4)
     node.metadata[MARK] = {**notebook, **provenance, **own}
+    if "papermill" in node.metadata:
+        node.metadata.papermill |= {"input_path": task.notebook.path.name, "output_path": target.name}
     write_own(target, nbformat.writes(node))
     partial.unlink()
     if not error:

@@ -16,7 +16,7 @@ import yaml
 from workbench.experiments.results_folder import write_own, write_whole
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
-from workbench.experiments.sweep import KEYS, with_files
+from workbench.experiments.sweep import KEYS, relative_to, with_files
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, compare, holm, mean_interval
@@ -220,9 +220,10 @@ def keep_points(front: Front, best: Mapping[str, Any], folder: Path) -> None:
 
 
 def _text(heading: str, sweep: Mapping[str, Any], file: Path) -> str:
-    """Return a sweep file with a heading that says what it is of."""
-    text = yaml.safe_dump(named(dict(sweep)), sort_keys=False, allow_unicode=True)
-    return f"# {heading}\n# workbench run {file}\n{text}"
+    """Return a sweep file with a heading that says what it is of; it names files from its own folder."""
+    config = with_files(named(dict(sweep)), Path(), relative_to(file.parent))
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    return f"# {heading}\n# In the folder of this file: workbench run {file.name}\n{text}"
 
 
 def compromise(costs: Sequence[Costs]) -> int:
