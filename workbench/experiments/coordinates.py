@@ -1,8 +1,9 @@
 """The coordinates of a point as tables show them: one value for each varied path.
 
-A path names slots, classes and levers, a value names a file. Where a file lies stands in neither, so that a point has
-the same coordinates in the user's folder, in a results folder and in a bundle. Two parts of one name that differ in
-their code get the names of their files too, then a digest of the code; so do two policies of one name in one place.
+A path names slots, classes and levers, a value names a file. Neither holds the place of a file. So a point has the same
+coordinates in the user's folder, in a results folder and in a bundle. Two parts of one name that differ in their code
+get the names of their files too. If that is not enough, they get a digest of the code. Two files of one name get a
+digest of what they hold.
 """
 
 from __future__ import annotations

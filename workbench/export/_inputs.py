@@ -73,7 +73,7 @@ class _Copies:
         return self.files[path]
 
     def _beside(self, path: Path) -> list[Path]:
-        """Return the files that a module imports from beside it, and note what it imports from nowhere."""
+        """Return the files in a module's folder that it imports, and note the modules that are nowhere."""
         imports = imports_of(path)
         self.needs.extend(
             f"{path.name} imports {name}, which is neither beside it nor in an installed package: it must be there."
@@ -91,9 +91,7 @@ class _Copies:
     def _copy(self, path: Path, name: str) -> None:
         self.files[path] = name
         if path.stat().st_size > MOST_BYTES:
-            self.needs.append(
-                f"{path.name} is too large for a bundle; put it at {name} to do the runs again."
-            )
+            self.needs.append(f"{path.name} is too large for a bundle; put it at {name} to do the runs again.")
             return
         (self._folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, self._folder / name)

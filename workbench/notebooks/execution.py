@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from workbench.errors import StoreError, wrong_value
 from workbench.experiments.results_folder import is_unedited, write_own
 from workbench.notebooks.tasks import Task
+from workbench.number_text import number
 
 Status = Literal["done", "failed", "kept", "edited"]
 _NOT_THE_AUTHORS = {"injected-parameters", "papermill-error-cell-tag"}
@@ -283,11 +284,7 @@ def readable(value: Headline) -> str:
     """
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
-    return value
+    return value if isinstance(value, str) else number(value)
 
 
 def _plain(name: str, value: Any) -> Headline:
