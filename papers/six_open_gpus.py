@@ -36,6 +36,7 @@ from workbench.figures.figure_files import Column, as_csv, save
 from workbench.figures.frame import words
 from workbench.figures.labels import measure_label
 from workbench.figures.registry import on_paper
+from workbench.number_text import TEX, number, to_decimals
 from workbench.workloads.catalogue import available
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Heat(NamedTuple):
 
 def by_granule(survey: Survey) -> Heat:
     """Return the residency that each granule costs each trace."""
-    return _heat(survey.granules, "granule_bytes", lambda value: f"{value:,}", "granule (bytes)")
+    return _heat(survey.granules, "granule_bytes", number, "granule (bytes)")
 
 
 def by_rule(survey: Survey) -> Heat:
@@ -175,7 +176,7 @@ def draw(data: Heat) -> Figure:
     from workbench.figures import frame, marks, plot_style
 
     figure, (axes,) = plot_style.stacked(1, 0.5 + 0.17 * len(data.rows))
-    tints = marks.heat(axes, data.lost, lambda _, __, value: f"{value:.1f}")
+    tints = marks.heat(axes, data.lost, lambda _, __, value: to_decimals(value, 1))
     axes.set_yticks(range(len(data.rows)), [frame.words(name) for name in data.rows])
     axes.set_xticks(range(len(data.across)), data.across, rotation=30, ha="right")
     axes.set_xlabel(data.below)
@@ -325,9 +326,7 @@ def _survey_words(survey: Any) -> dict[str, Any]:
     contiguous = queued[~queued["rule"].isin(["ring_buffer"])]
     return {
         "traces": len(survey.coverage),
-        "launches": f"{int(survey.coverage['launches'].sum()):,}".replace(",", "\\,"),
-        "whole": f"{int(survey.coverage['whole'].sum()):,}".replace(",", "\\,"),
-        "untold": f"{int(survey.coverage['untold'].sum()):,}".replace(",", "\\,"),
+        **{name: number(survey.coverage[name].sum(), style=TEX) for name in ("launches", "whole", "untold")},
         "powers": _percent(powers["lost"].max()),
         "odd": _percent(granules[granules["granule_bytes"] == 1280]["lost"].max()),
         "odd_whole": _percent(whole[whole["granule_bytes"] == 1280]["lost"].max()),
@@ -342,7 +341,7 @@ def _survey_words(survey: Any) -> dict[str, Any]:
 def _percent(share: float) -> str:
     if math.isnan(share):
         return "not known"
-    return f"{100 * share:.2g}\\,\\%" if share < 0.1 else f"{100 * share:.1f}\\,\\%"
+    return f"{number(100 * share, 2 if share < 0.1 else 3, TEX)}\\,\\%"
 
 
 LATEX, BIBTEX = "pdflatex", "bibtex"

@@ -155,15 +155,3 @@ def parse_bytes(text: str, where: str) -> int:
     if size < 1:
         raise InputError(f"{where} must be bytes such as 40GiB, 16GB or 1048576. Got {shown(text)}.")
     return size
-
-
-def bytes_said(size: float) -> str:
-    """Return the bytes in the largest binary unit that leaves at least one, to four digits.
-
-    >>> bytes_said(1536), bytes_said(42949672960), bytes_said(12)
-    ('1.5 KiB', '40 GiB', '12 B')
-    """
-    for unit in ("PiB", "TiB", "GiB", "MiB", "KiB"):
-        if size >= _BYTES_PER[unit]:
-            return f"{size / _BYTES_PER[unit]:.4g} {unit}"
-    return f"{size:.0f} B"

@@ -95,7 +95,7 @@ def test_helpers_keep_the_names_that_they_are_imported_by(tmp_path):
     policies = ["a/fit.py:A", "b/fit.py:B", "a/other.py:C", "c/reach.py:D", "best_fit"]
     assert write_sweep(sweep_naming(work, policies), tmp_path / "paper") == []
     message = (tmp_path / "paper" / "sweep.yaml").read_text()
-    named = ("inputs/fit.py:A", "inputs/2/fit.py:B", "inputs/other.py:C", "inputs/reach_2.py:D", "- best_fit")
+    named = ("inputs/fit.py:A", "inputs/2/fit.py:B", "inputs/other.py:C", "inputs/3/reach.py:D", "- best_fit")
     assert all(name in message for name in named)
     for home, room in (("inputs", "a"), ("inputs/2", "b")):
         assert (tmp_path / "paper" / home / "reach.py").read_text() == f"{room} = 1\n"
@@ -168,3 +168,9 @@ def test_export_prints_what_is_not_in_the_bundle(tmp_path, capsys, monkeypatch, 
     output = capsys.readouterr().out
     assert ("not in the bundle: " in output and "jobs.csv is too large for a bundle" in output) == moved
     assert (tmp_path / "paper" / "inputs" / "jobs.csv").exists() == (not moved)
+    if moved:
+        assert str(tmp_path) not in (tmp_path / "paper" / "manifest.json").read_text()
+        assert not verify(tmp_path / "paper", sample=0, figures=False).same
+        (tmp_path / "paper" / "inputs").mkdir()
+        (tmp_path / "jobs.csv").rename(tmp_path / "paper" / "inputs" / "jobs.csv")
+        assert verify(tmp_path / "paper", sample=0, figures=False).same

@@ -8,6 +8,7 @@ import pytest
 
 import workbench as wb
 from tests.figures.test_registry import held
+from tests.printed import texts_of, too_long
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures import calculated, calculations
@@ -41,6 +42,7 @@ def test_saved_as_others_are(tmp_path):
 def test_the_public_word_draws_one_and_says_where_figures_of_runs_are():
     drawn = wb.figure("probe_success", demands=[4, 5], free=[0.5], machines=0)
     assert len(drawn.axes[0].lines) >= 3
+    assert too_long(texts_of(drawn)) == []
     with pytest.raises(
         InputError,
         match=r"^figure pareto is drawn of runs: workbench figure pareto DIR, run\(SWEEP\)\.figure\('pareto'\)\.$",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.printed import texts_of, too_long
 from workbench.figures import draw_study, study_figures
 from workbench.figures._tuning import study_front_data
 from workbench.tuning import tune
@@ -65,6 +66,7 @@ def test_the_baseline_is_marked_and_a_third_objective_is_the_colour():
     assert fresh.x.mean[held] == np.mean([*results.holdout.values(baseline, "drain_cycles").values()])
     assert fresh.shade[held] == np.mean([*results.holdout.values(baseline, "wear_cv").values()])
     drawn = study_figures()["pareto"].draw(data)
+    assert too_long(texts_of(drawn)) == []
     *panels, bar = drawn.axes
     assert bar.get_ylabel() == "wear cv"
     diamond, front = panels[1].collections[-1], panels[1].collections[-2]

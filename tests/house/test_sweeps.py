@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
+from tests.printed import texts_of, too_long
 from tests.public_traces import NAMED, needs_public_traces
 from tests.slow import LONG, thinned
 from workbench.figures import draw_all, figure
 from workbench.figures.figure_files import as_csv
+from workbench.statistics.sentences import blocks, fitted
 from workbench.strict_yaml import read_mapping
 from workbench.tuning import read_study
 from workbench.tuning.trades import FEWEST_PAIRS
@@ -60,7 +62,9 @@ def drawn_small(results, folder):
     for name, place in names.items():
         recipe = figure(name, results.plan.sweep.mechanism.engine.name)
         data = recipe.data(results)
-        recipe.draw(data).savefig(place, format="png", dpi=40)
+        drawn = recipe.draw(data)
+        drawn.savefig(place, format="png", dpi=40)
+        assert too_long(texts_of(drawn)) == []
         assert len(as_csv(data.columns()).splitlines()) > 1
     return list(names.values())
 
@@ -79,6 +83,7 @@ def test_sweep(path, tmp_path, monkeypatch):
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     results = wb.run(path, tmp_path / "r", set=small(path), seeds=seeds(path), workers=1)
     assert not results.failures
+    assert too_long("\n".join([*results.sentences(), *results.notes, *fitted(blocks(results), 80)])) == []
     assert results.plan.sweep.config["question"].endswith("?")
     drawn = draw_all(results, tmp_path / "figures") if LONG else drawn_small(results, tmp_path)
     assert {p.stem for p in drawn} == set(results.plan.sweep.figures)
@@ -118,3 +123,4 @@ def test_study(path, tmp_path, monkeypatch):
     results = wb.tune(path, tmp_path / "r", trials=4, workers=1, set=few)
     assert len(results.trials) == 4
     assert results.pareto["best"].any()
+    assert too_long("\n".join([*results.trades, *results.to_take])) == []

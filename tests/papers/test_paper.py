@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+import papers.six_open_gpus as paper
 from papers.six_open_gpus import gathered, set_pdf, write_paper
 from tests.needs import TRACES, needs
-from workbench import paper
+from tests.printed import too_long_in
 from workbench.export.manifest import digests
 from workbench.export.verify import verify
 
@@ -48,6 +49,10 @@ def test_without_the_traces_it_is_whole_and_says_what_stands_for_them(without_tr
     assert "No public trace of kernels is on this machine, so there are no numbers here" in text
     assert "trace-rocprofv3" not in (folder / "references.bib").read_text()
     assert verify(folder / "placement", sample=2, figures=False).same
+
+
+def test_no_number_has_more_digits_than_it_earns(folder):
+    assert too_long_in(folder) == {}
 
 
 def test_made_again_it_has_the_same_bytes(without_traces, folder, tmp_path):

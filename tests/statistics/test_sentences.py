@@ -9,8 +9,8 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.cli._output import say_summary
+from workbench.number_text import probability
 from workbench.statistics import Looks
-from workbench.statistics.quantities import decimals, number, probability
 from workbench.statistics.sentences import Block, Line, blocks, fitted, holdout_sentences
 
 SWEEP = {
@@ -116,17 +116,6 @@ def test_without_a_baseline_there_are_means_and_nothing_to_say():
     alone = wb.run({**{key: SWEEP[key] for key in ("engine", "workload", "policy", "measures")}, "seeds": 3}, workers=0)
     assert alone.sentences() == []
     assert all(line.verdict.startswith("[") for line in blocks(alone)[0].lines)
-
-
-@pytest.mark.parametrize("width", [0.004, 0.02, 0.6, 1.0, 5.9, 6.0, 221.0, 99999.0])
-def test_the_last_digit_is_worth_between_a_sixtieth_and_a_sixth_of_the_interval(width):
-    worth = 10.0 ** -decimals(width)
-    assert width / 60 <= worth <= width / 6 * (1 + 1e-12)
-
-
-def test_whole_numbers_stay_whole_and_what_is_no_number_stays_what_it_is():
-    assert number(3661627392.0, None) == "3,661,627,392"
-    assert number(math.inf, 2) == "inf" and decimals(math.inf) is None and decimals(math.nan) is None
 
 
 def test_a_table_is_no_wider_than_asked_for():

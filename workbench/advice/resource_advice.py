@@ -29,12 +29,12 @@ from workbench.advice.rmm import (
 )
 from workbench.metrics.pool import in_use, reserved
 from workbench.metrics.torch_allocator import driver_ns
+from workbench.number_text import bytes_said, to_decimals
 from workbench.policies.pool.cache import Cache
 from workbench.policies.pool.caching_allocators import Bfc, NoCache, RmmPool
 from workbench.records.pool import BYTES, ROW, PoolRecord
 from workbench.records.torch_allocator import BYTES as SEGMENT_BYTES
 from workbench.records.torch_allocator import CallCosts
-from workbench.units import bytes_said
 from workbench.workloads.recorded_memory import memory_events
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class ResourceAdvice:
         messages = [
             f"{self.path}: {bytes_said(live)} live at the peak.",
             f"Best: {best.setting} with {bytes_said(best.reserved_peak_bytes)} reserved at the peak, "
-            f"{calls} (about {best.driver_ns / 1e6:,.1f} ms).",
+            f"{calls} (about {to_decimals(best.driver_ns / 1e6, 1)} ms).",
             f"The smallest pool that serves everything without growing has {bytes_said(self.least_pool_bytes)} a card, "
             f"{over} what is live at the peak.",
             f"The smallest arena that serves everything has {bytes_said(self.least_arena_bytes)} a card; an "

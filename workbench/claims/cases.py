@@ -20,6 +20,7 @@ from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import Counts, shipped, synthesised
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
+from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import (
     Band,
@@ -165,7 +166,7 @@ def _trend(by_value: Mapping[int, Mapping[int, float]], what: str, about: str, c
     slopes = {seed: float(apart @ [values[seed] for values in results] / (apart @ apart)) for seed in seeds}
     fall = compare(dict.fromkeys(seeds, 0.0), slopes, names=("no trend", f"{what} a doubling"), better="lower")
     means = [np.mean([values[seed] for seed in seeds]) if seeds else np.nan for values in results]
-    means_text = ", ".join(f"{value:g}: {mean:.4g}" for value, mean in zip(by_value, means, strict=True))
+    means_text = ", ".join(f"{value:g}: {number(float(mean))}" for value, mean in zip(by_value, means, strict=True))
     finding = superior(_named(about, what), f"falls a doubling; its means are {means_text}", fall)
     return finding._replace(missing=count - len(seeds))
 

@@ -10,7 +10,7 @@ They share one lock, one bitmap heap, the same calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from workbench.claims.cases import (
 )
 from workbench.claims.claim import Claim, Evidence
 from workbench.experiments.run_set import RunSet
+from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Finding, fact
 
@@ -119,6 +120,10 @@ def every_seed(runs: RunSet, measure: str, **displayed: Any) -> set[float]:
 THREADS = [1, 2, 8, 60, 64, 1000, 1024, 16384, 65536]
 
 
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(map(number, sorted(values)))
+
+
 def _atomics(evidence: Evidence) -> Iterator[Finding]:
     runs = counts(evidence, THREADS)
     for threads in THREADS:
@@ -126,7 +131,7 @@ def _atomics(evidence: Evidence) -> Iterator[Finding]:
         warps = -(-threads // WARP)
         exact = (alone, together) == ({threads}, {warps})
         share = warps / threads
-        note = f"{sorted(together)} atomics against {sorted(alone)}: 1/{1 / share:g} of them"
+        note = f"{_listed(together)} atomics against {_listed(alone)}: 1/{1 / share:g} of them"
         finding = fact(f"n = {threads}", "ceil(n / 32) atomics instead of n", exact, estimate=share, note=note)
         yield of(runs, finding, "heap_atomics", "share of those without")
 
@@ -145,7 +150,7 @@ def _conflicts(evidence: Evidence) -> Iterator[Finding]:
 def _counted(pair: Pair, measure: str, most: float) -> Finding:
     (alone,), (together,) = (finite(pair.runs, p, measure).values() for p in (pair.alone, pair.together))
     share = together / alone if alone else float(together > 0)
-    note = f"{together:.4g} tries in vain a thread against {alone:.4g}"
+    note = f"{number(together)} tries in vain a thread against {number(alone)}"
     finding = fact(
         f"{pair.name}, {measure}", f"at most 1/{WARP} of those without", share <= most, estimate=share, note=note
     )
@@ -210,7 +215,7 @@ def _overlap(evidence: Evidence) -> list[Finding]:
     runs = evidence.runs("malloc_overlap", experiment(workload, options, serve=serve, lock=lock), seeds=1)
     spans = [every_seed(runs, "makespan_cycles", split_overlap=overlap) for overlap in (True, False)]
     expected = [{WARPS * HOLD + SPLIT}, {WARPS * (HOLD + SPLIT)}]
-    note = f"{sorted(spans[0])} cycles with, {sorted(spans[1])} without; (k - 1) split = {(WARPS - 1) * SPLIT}"
+    note = f"{_listed(spans[0])} cycles with, {_listed(spans[1])} without; (k - 1) split = {(WARPS - 1) * SPLIT}"
     statement = "k hold + split with, k (hold + split) without"
     finding = fact(f"k = {WARPS}", statement, spans == expected, estimate=float((WARPS - 1) * SPLIT), note=note)
     return [of(runs, finding, "makespan_cycles")]
@@ -256,7 +261,7 @@ def _apart(evidence: Evidence) -> Iterator[Finding]:
             expected = all(broken) if rule == "as_written" and load in UNEQUAL else not any(broken)
             what = "breaks on every trace" if rule == "as_written" and load in UNEQUAL else "never breaks"
             mean = sum(broken) / len(broken)
-            note = f"{mean:.4g} bytes overlap or lie outside in the mean over {len(broken)} traces"
+            note = f"{number(mean)} bytes overlap or lie outside in the mean over {len(broken)} traces"
             case = fact(f"{rule}, {load}", what, expected, estimate=mean, n=len(broken), note=note)
             yield of(runs, case, "bytes that overlap or lie outside", "bytes")
 

@@ -153,11 +153,11 @@ def _resource_table(advice: ResourceAdvice) -> pd.DataFrame:
     """Return the resources for a person."""
     import pandas as pd
 
-    from workbench.units import bytes_said
+    from workbench.number_text import bytes_said, to_decimals
 
     table = advice.table.copy()
     table["reserved_peak_bytes"] = [bytes_said(size) for size in table["reserved_peak_bytes"]]
-    table["driver_ns"] = [f"{cost / 1e6:,.1f} ms" for cost in table["driver_ns"]]
+    table["driver_ns"] = [f"{to_decimals(cost / 1e6, 1)} ms" for cost in table["driver_ns"]]
     names = {"reserved_peak_bytes": "reserved peak", "driver_calls": "driver calls", "driver_ns": "their cost"}
     displayed = table.rename(columns=names)
     return pd.DataFrame(displayed if displayed["fits"].notna().all() else displayed.drop(columns="fits"))
@@ -223,7 +223,7 @@ def _settings_table(advice: Advice) -> pd.DataFrame:
     """Return the settings that differ, the best first, as a table for a person."""
     import pandas as pd
 
-    from workbench.units import bytes_said
+    from workbench.number_text import bytes_said, to_decimals
 
     rows = []
     for trial, alike in _distinct_settings(advice):
@@ -232,7 +232,7 @@ def _settings_table(advice: Advice) -> pd.DataFrame:
             advice.variable: trial.conf or "(defaults)",
             "reserved peak": bytes_said(trial.cards[0].reserved_peak_bytes),
             "driver calls": f"{trial.driver_calls:,}",
-            "their cost": f"{trial.driver_ns / 1e6:,.1f} ms",
+            "their cost": f"{to_decimals(trial.driver_ns / 1e6, 1)} ms",
             "smallest card": "-" if card is None else bytes_said(card),
             "alike": f"{alike:,}",
         }

@@ -10,6 +10,7 @@ from workbench.cli._machine_facts import facts
 from workbench.cli._optional_dependencies import OPTIONAL_DEPENDENCIES, has_card
 from workbench.cli._output import say_json
 from workbench.cli.commands import DONE
+from workbench.number_text import bytes_said
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,18 +68,12 @@ def _card_words(present: bool) -> str:
 
 
 def size_words(amount: int | None) -> str:
-    """Return bytes in the unit that a person reads, two or three digits; "unknown" for None.
+    """Return bytes in the unit that a person reads; "unknown" for None.
 
     >>> size_words(3_661_627_392), size_words(812), size_words(None)
-    ('3.4 GiB', '812 B', 'unknown')
+    ('3.41 GiB', '812 B', 'unknown')
     """
-    if amount is None:
-        return "unknown"
-    if amount < 1024:
-        return f"{amount} B"
-    power = min((amount.bit_length() - 1) // 10, 4)
-    number = amount / 1024**power
-    return f"{number:.{0 if number >= 100 else 1}f} {' KMGT'[power]}iB"
+    return "unknown" if amount is None else bytes_said(amount)
 
 
 DOCTOR = _arguments, _run

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.number_text import number, probability
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -154,18 +156,12 @@ def cell(name: str, value: Any) -> str:
     if isinstance(value, (bool, str)):
         return str(value)
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
+        return ", ".join(cell(name, one) for one in value)
     if hasattr(value, "item"):
         value = value.item()
     if name == "p" or name.startswith(("p_", "quasi_p")):
-        from workbench.statistics.quantities import probability
-
         return probability(float(value))
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
-        return f"{value:,.0f}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
-    return str(value)
+    return number(value, 3) if isinstance(value, (int, float)) else str(value)
 
 
 def table_lines(table: pd.DataFrame, width: int) -> Iterator[str]:

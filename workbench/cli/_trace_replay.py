@@ -237,7 +237,7 @@ def _whole(number: float) -> int | None:
 
 def _note_what_was_before(args: argparse.Namespace, facts: dict[str, Any], exact: SnapshotReplay | None) -> None:
     """Say in which way the pools here did not begin as the recorded allocator did."""
-    from workbench.units import bytes_said
+    from workbench.number_text import bytes_said
 
     if facts["lumped_before_bytes"] and args.before != "leave_out":
         say_lines([_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"]))])
@@ -273,7 +273,7 @@ def _table(rows: list[Replayed]) -> pd.DataFrame:
 
 def _readable(rows: list[Replayed]) -> pd.DataFrame:
     """Return the rows for a person: bytes in units, shares in per cent, what is not known left open."""
-    from workbench.units import bytes_said
+    from workbench.number_text import bytes_said
 
     table = _table(rows)
     for name in _BYTES:

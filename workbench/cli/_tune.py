@@ -19,7 +19,7 @@ from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
 from workbench.experiments.results_folder import default_folder
-from workbench.statistics.quantities import decimals, number
+from workbench.number_text import to_half, with_limits
 from workbench.strict_yaml import read_mapping
 from workbench.tuning.front import BEST, POINTS
 from workbench.tuning.importances import INERT
@@ -199,12 +199,10 @@ def _gain(row: Mapping[Any, Any], name: str) -> str:
     """Return a mean on fresh seeds, and its difference to the baseline, in the digits that the interval earns."""
     difference = row.get(f"{name}_difference", math.nan)
     if math.isnan(difference):
-        return number(row[name], decimals(row[f"{name}_high"] - row[f"{name}_low"]))
+        return to_half(row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2)
     low, high = row[f"{name}_difference_low"], row[f"{name}_difference_high"]
-    digits = decimals(high - low)
-    gain = f"{'+' if difference > 0 else ''}{number(difference, digits)}"
-    interval = "" if math.isnan(low) else f" [{number(low, digits)}, {number(high, digits)}]"
-    return f"{number(row[name], digits)} ({gain}{interval})"
+    gain = f"{'+' if difference > 0 else ''}{with_limits(difference, low, high)}"
+    return f"{to_half(row[name], (high - low) / 2)} ({gain})"
 
 
 def say_levers(table: pd.DataFrame) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.levers import Lever, Spec
+from workbench.number_text import BARE, MOST_DIGITS, number
 
 NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}
 WORDS = {**NUMBERS, "numbers": "list of numbers", "text": "text", "switch": "true or false"}
@@ -37,19 +38,15 @@ def _name_of(spec: Any) -> str:
 
 def _range(one: Lever) -> str:
     if one.least is not None and one.most is not None:
-        return f" from {_number(one.least)} to {_number(one.most)}"
+        return f" from {number(one.least, MOST_DIGITS, BARE)} to {number(one.most, MOST_DIGITS, BARE)}"
     if one.least is not None:
-        return f" of at least {_number(one.least)}"
-    return f" of at most {_number(one.most)}" if one.most is not None else ""
+        return f" of at least {number(one.least, MOST_DIGITS, BARE)}"
+    return f" of at most {number(one.most, MOST_DIGITS, BARE)}" if one.most is not None else ""
 
 
 def _scale(one: Lever) -> str:
-    step = f", in steps of {_number(one.step)}" if one.step is not None else ""
+    step = f", in steps of {number(one.step, MOST_DIGITS, BARE)}" if one.step is not None else ""
     return step + {"linear": "", "log": ", logarithmic", "power_of_two": ", powers of two"}[one.scale]
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e9 else f"{value:.10g}"
 
 
 def default_of_lever(one: Lever) -> str:

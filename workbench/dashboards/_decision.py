@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.dashboards._elements import escaped, number
+from workbench.dashboards._elements import escaped
 from workbench.explain.decisions import OWN, Decision
+from workbench.number_text import number
 from workbench.structures.bitmaps import unpacked
 
 WIDE, BAR, GAP = 420, 46, 16
@@ -190,6 +191,6 @@ def _table(decision: Decision) -> str:
 
 def _short(value: Any) -> str:
     if not isinstance(value, Sequence):
-        return number(float(value)) if isinstance(value, float) else f"{value:,}"
+        return number(value)
     entries = ", ".join(_short(one) for one in value[:MOST_SHOWN])
     return f"{entries}, ... ({len(value):,} in all)" if len(value) > MOST_SHOWN else entries or "none"

@@ -17,7 +17,7 @@ import traitlets
 
 from workbench.errors import StoreError
 from workbench.experiments.sweep import with_files
-from workbench.units import bytes_said
+from workbench.number_text import bytes_said
 
 MOST_BYTES = 256 << 20
 """Larger files are named by their path: the page would be busy with them for longer than one waits."""

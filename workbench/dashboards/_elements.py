@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import ipywidgets as widgets
 
-from workbench.units import bytes_said
+from workbench.number_text import bytes_said, number
 
 
 def escaped(value: object) -> str:
@@ -31,19 +31,6 @@ def small_print(sentence: object) -> str:
 def alert(sentence: object) -> str:
     """Return a sentence that says what is wrong; screen readers say it at once."""
     return f'<span class="wb-mistake" role="alert">{escaped(sentence)}</span>'
-
-
-def number(value: float) -> str:
-    """Return a number as a table shows it: four digits, thousands set apart.
-
-    >>> number(16113.25), number(0.09123), number(float("nan")), number(0.0), number(float("inf"))
-    ('16,113', '0.09123', '-', '0', 'inf')
-    """
-    if math.isnan(value):
-        return "-"
-    if math.isinf(value) or value == 0:
-        return f"{value:g}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def in_unit(value: float, unit: str) -> str:

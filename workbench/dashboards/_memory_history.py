@@ -16,7 +16,7 @@ from workbench.dashboards._elements import alert, escaped, narrow_button, small_
 from workbench.dashboards._snapshot_pictures import Line, MemoryCurvesPanel, SegmentMapPanel, map_scene
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
-from workbench.units import bytes_said
+from workbench.number_text import bytes_said
 from workbench.workloads.allocator_log import ACTIONS
 
 GREY, BLACK, ORANGE = "#8a949e", "#222222", "#e8590c"

@@ -10,12 +10,13 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards._canvas import PointsPanel
-from workbench.dashboards._elements import alert, button, escaped, number
+from workbench.dashboards._elements import alert, button, escaped
 from workbench.dashboards._policies_control import SAME
 from workbench.dashboards._saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards._sidebar import MOST_SEEDS, Sidebar
 from workbench.errors import InputError, StoreError, WorkbenchError
 from workbench.experiments.results_folder import write_whole
+from workbench.number_text import number
 
 
 class OpenedPoints:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -26,7 +26,11 @@ class Point(NamedTuple):
     """The position of each zip name."""
 
 
-def expand(node: Any, path: str = "", where: str = "") -> list[Point]:
+Called = Callable[[Any], str]
+"""What paths call a key."""
+
+
+def expand(node: Any, path: str = "", where: str = "", called: Called = str) -> list[Point]:
     """Return every alternative of a node, the last choice varying fastest.
 
     >>> [p.value for p in expand({"a": {"vary": [1, 2]}, "b": {"vary": [3, 4]}})]
@@ -37,17 +41,18 @@ def expand(node: Any, path: str = "", where: str = "") -> list[Point]:
     [{'a[1]': 1}, {'a[1]': 2}]
     """
     if isinstance(node, Mapping) and "vary" in node:
-        return list(_varied(node, path, where))
+        return list(_varied(node, path, where, called))
     if isinstance(node, Mapping):
-        parts = [expand(value, f"{path}.{key}" if path else str(key), where) for key, value in node.items()]
+        paths = [f"{path}.{called(key)}" if path else called(key) for key in node]
+        parts = [expand(value, inside, where, called) for inside, value in zip(paths, node.values())]
         return [_joined(dict(zip(node, _values(chosen))), chosen) for chosen in _zipped(parts, where)]
     if isinstance(node, (list, tuple)):
-        parts = [expand(value, f"{path}[{k}]", where) for k, value in enumerate(node)]
+        parts = [expand(value, f"{path}[{k}]", where, called) for k, value in enumerate(node)]
         return [_joined(_values(chosen), chosen) for chosen in _zipped(parts, where)]
     return [Point(node, {}, {})]
 
 
-def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
+def _varied(node: Mapping[str, Any], path: str, where: str, called: Called) -> Iterator[Point]:
     for key in node:
         if key not in ("vary", "zip"):
             raise unknown_name(at(where, path), "key", key, ("vary", "zip"))
@@ -55,7 +60,7 @@ def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
     if not isinstance(items, (list, tuple)) or not items:
         raise wrong_value(where, f"{path}.vary", "must be a list of at least one choice", items)
     for step, item in enumerate(items):
-        for inner in expand(item, path, where):
+        for inner in expand(item, path, where, called):
             steps = {**inner.steps, **({str(node["zip"]): step} if "zip" in node else {})}
             yield Point(inner.value, {path: inner.value, **inner.coordinates}, steps)
 

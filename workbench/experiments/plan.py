@@ -13,7 +13,7 @@ from typing import Any
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError, at, wrong_value
 from workbench.experiments.choices import Point, expand, refuse_too_many
-from workbench.experiments.coordinates import display_values, distinguished
+from workbench.experiments.coordinates import FileNames, display_values, distinguished
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.seeds import different_workloads, draws
 from workbench.experiments.setups import ParseCache, PartReader, read_policies, read_setup
@@ -138,10 +138,11 @@ def _points_read(sweep: Sweep, unread: list[str] | None) -> dict[str, PlannedPoi
     varied = copy.deepcopy(with_choices(sweep))
     refuse_too_many(varied, most_points(sweep.config, sweep.where), sweep.where)
     points: dict[str, PlannedPoint] = {}
+    names = FileNames(varied, sweep.folder)
     read, named = ParseCache(), PointIds(sweep.mechanism.revision)
-    for alternative in expand(varied, "", sweep.where):
+    for alternative in expand(varied, "", sweep.where, names):
         try:  # a context manager would cost a quarter of what planning a point does
-            _add_with_baseline(points, sweep, alternative, read, named)
+            _add_with_baseline(points, sweep, alternative, read, named, names)
         except BaseException as problem:
             _note(unread, problem, sweep.where, alternative.coordinates)
     return points
@@ -223,7 +224,12 @@ def _refuse_repeats(sweep: Sweep, setup: Setup, counted: _Counted) -> None:
 
 
 def _add_with_baseline(
-    points: dict[str, PlannedPoint], sweep: Sweep, alternative: Point, cached: PartReader, named: PointIds
+    points: dict[str, PlannedPoint],
+    sweep: Sweep,
+    alternative: Point,
+    cached: PartReader,
+    named: PointIds,
+    names: FileNames,
 ) -> None:
     """Add what an alternative stands for and then its baseline, each unless it is a point already."""
     setup, coordinates = read_setup(sweep, alternative.value, cached), alternative.coordinates
@@ -232,11 +238,11 @@ def _add_with_baseline(
     against, baseline = (point_id, None) if baseline is None else named.of(baseline)
     compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.config["baseline"]}
     if point_id not in points:
-        displayed = display_values({**compared, **coordinates}, setup)
+        displayed = display_values({**compared, **coordinates}, setup, names)
         points[point_id] = PlannedPoint(point_id, setup, displayed, against if against != point_id else None)
     if baseline is not None and against not in points:
         kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
-        points[against] = PlannedPoint(against, baseline, display_values({**compared, **kept}, baseline), None)
+        points[against] = PlannedPoint(against, baseline, display_values({**compared, **kept}, baseline, names), None)
 
 
 def _baseline(sweep: Sweep, setup: Setup, cached: PartReader) -> Setup | None:

@@ -7,6 +7,7 @@ files wherever in a sweep they stand.
 from __future__ import annotations
 
 import copy
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -314,6 +315,15 @@ def _names(config: Mapping[str, Any], key: str, what: str, known: Mapping[str, A
 
 
 Rename = Callable[[Path], str]
+
+
+def relative_to(folder: Path) -> Rename:
+    """Return what names a file by its path from a folder, for a sweep that is kept there.
+
+    >>> relative_to(Path("results/tuned"))(Path("mine/my_fit.py"))
+    '../../mine/my_fit.py'
+    """
+    return lambda path: os.path.relpath(path.resolve(), folder.resolve())
 
 
 def with_files(config: Mapping[str, Any], folder: Path, rename: Rename) -> dict[str, Any]:

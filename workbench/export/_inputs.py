@@ -31,7 +31,7 @@ from workbench.parts.user_files import executed_anew, executed_files, file_of
 
 INPUTS = "inputs"
 MOST_BYTES = 50_000_000
-"""A larger file is named where it lies instead of copied."""
+"""A larger file is not copied; the bundle says where in it the file must lie."""
 
 
 def write_sweep(runs: RunSet, folder: Path) -> list[str]:
@@ -54,33 +54,32 @@ class _Copies:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.files: dict[Path, str] = {}
-        """The path in the bundle of every file that was copied."""
+        """The path of every file in the bundle."""
         self.needs: list[str] = []
 
     def name_of(self, path: Path) -> str:
-        """Copy a file once and return its path in the bundle, or where it lies if it is too large to be copied."""
+        """Copy a file once and return its path in the bundle, its own name in the first folder that has none of it.
+
+        A file that is too large to be copied has such a path too, where its reader has to put it.
+        """
         path = path.resolve()
         if path in self.files:
             return self.files[path]
-        if path.stat().st_size > MOST_BYTES:
-            self.needs.append(f"{path} is too large for a bundle; it must lie there where the runs are done again.")
-            return str(path)
-        return self._module(path) if path.suffix == ".py" else self._copy(path, f"{INPUTS}/{self._different(path)}")
-
-    def _module(self, path: Path) -> str:
-        imports = imports_of(path)
-        self.needs.extend(
-            f"{path.name} imports {name}, which is neither beside it nor in an installed package: it must be there."
-            for name in imports.elsewhere
-        )
-        beside = sorted({*imports.beside, *executed_files(path)} - {path})
-        if not beside:
-            return self._copy(path, f"{INPUTS}/{self._different(path)}")
+        beside = self._beside(path) if path.suffix == ".py" else []
         group = {one: one.relative_to(path.parent).as_posix() for one in (path, *beside)}
         home = next(home for home in self._homes() if all(self._free(one, f"{home}/{group[one]}") for one in group))
         for one, name in group.items():
             self._copy(one, f"{home}/{name}")
         return self.files[path]
+
+    def _beside(self, path: Path) -> list[Path]:
+        """Return the files in a module's folder that it imports, and note the modules that are nowhere."""
+        imports = imports_of(path)
+        self.needs.extend(
+            f"{path.name} imports {name}, which is neither beside it nor in an installed package: it must be there."
+            for name in imports.elsewhere
+        )
+        return sorted({*imports.beside, *executed_files(path)} - {path})
 
     def _homes(self) -> list[str]:
         return [INPUTS, *(f"{INPUTS}/{number}" for number in range(2, len(self.files) + 3))]
@@ -89,17 +88,13 @@ class _Copies:
         """Return whether a name in the bundle can be that of a file: nobody has it, or the file itself."""
         return name not in self.files.values() or self.files.get(path) == name
 
-    def _copy(self, path: Path, name: str) -> str:
+    def _copy(self, path: Path, name: str) -> None:
+        self.files[path] = name
+        if path.stat().st_size > MOST_BYTES:
+            self.needs.append(f"{path.name} is too large for a bundle; put it at {name} to do the runs again.")
+            return
         (self._folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, self._folder / name)
-        self.files[path] = name
-        return name
-
-    def _different(self, path: Path) -> str:
-        """Return a file's own name, or one with a number where another file of that name is there already."""
-        taken = set(self.files.values())
-        names = (path.name if k == 0 else f"{path.stem}_{k + 1}{path.suffix}" for k in range(len(taken) + 1))
-        return next(name for name in names if f"{INPUTS}/{name}" not in taken)
 
 
 def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) -> list[str]:

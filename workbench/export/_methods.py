@@ -8,10 +8,11 @@ from typing import Any
 from workbench.experiments.run_set import RunSet
 from workbench.export.citations import Cited, presets_of, traces_of
 from workbench.export.tex import escape
-from workbench.figures.frame import number, words
+from workbench.figures.frame import words
 from workbench.figures.labels import measure_words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
+from workbench.number_text import FIGURE, MOST_DIGITS, number
 from workbench.parts import file_and_name, is_in_file
 from workbench.statistics.adaptive_seeds import looks_of
 from workbench.statistics.summary import family_of
@@ -175,7 +176,7 @@ def _levers(spec: Spec, always: Sequence[str]) -> str:
 def _value(spec: Spec, name: str, value: Any) -> str:
     unit = spec.levers[name].unit if spec.levers[name].unit != name else ""
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
-    text = number(value, 12) if plain else str(spec.levers[name].shortly(value))
+    text = number(value, MOST_DIGITS, FIGURE) if plain else str(spec.levers[name].shortly(value))
     return escape(f"{text} {unit}".strip() if plain else text)
 
 

@@ -20,8 +20,9 @@ from workbench.experiments.run_set import RunSet
 from workbench.export.tex import escape, render
 from workbench.figures import figure
 from workbench.figures.figure_files import Column, as_csv, save
-from workbench.figures.frame import number, words
+from workbench.figures.frame import words
 from workbench.figures.registry import Recipe
+from workbench.number_text import FIGURE, number
 
 if TYPE_CHECKING:
     from workbench.figures.plot_style import Format
@@ -199,7 +200,8 @@ def _ranges(columns: Mapping[str, Column]) -> Iterator[str]:
             known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
             if known.size and known.min() < known.max():
                 count += 1
-                yield f"{words(name).capitalize()} from {number(float(known.min()))} to {number(float(known.max()))}."
+                least, most = (number(float(end), style=FIGURE) for end in (known.min(), known.max()))
+                yield f"{words(name).capitalize()} from {least} to {most}."
 
 
 def _listed(names: list[str]) -> str:

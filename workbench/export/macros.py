@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from workbench.experiments.run_set import RunSet
 from workbench.export._cells import Cell, half_width
-from workbench.export._rounding import alone, p_value, to_place, with_interval, with_limits
 from workbench.export.tables import percent
 from workbench.export.tex import comment
+from workbench.number_text import TEX, number, probability, to_half, with_half, with_limits
 
 _HEAD = """\
 % One macro a number. Names are \\wb, the measure, what is told of it, the policy; digits are spelled out. Each line
@@ -58,7 +58,7 @@ def _line(macro: Macro) -> str:
 
 
 def _count(names: MacroNames, what: str, count: int, description: str) -> Macro:
-    return Macro(names.new(what), alone(count), count, description, [])
+    return Macro(names.new(what), number(count, style=TEX), count, description, [])
 
 
 def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
@@ -70,9 +70,9 @@ def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
         return Macro(name, text, value, f"{measure}, {where}: {description}", runs)
 
     mean, half = cell.mean, half_width(cell.mean)
-    yield macro("mean", to_place(mean.mean, half), mean.mean, "mean", cell.runs)
-    yield macro("mean interval", with_interval(mean.mean, half), mean.mean, "mean with half width (95 %)", cell.runs)
-    yield macro("count", alone(mean.n), mean.n, "seeds", cell.runs)
+    yield macro("mean", to_half(mean.mean, half, TEX), mean.mean, "mean", cell.runs)
+    yield macro("mean interval", with_half(mean.mean, half, TEX), mean.mean, "mean with half width (95 %)", cell.runs)
+    yield macro("count", number(mean.n, style=TEX), mean.n, "seeds", cell.runs)
     if cell.against is not None:
         yield from _compared(cell, macro)
 
@@ -84,21 +84,21 @@ def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
     half = half_width(interval)
     to = f"against {comparison.baseline}"
     yield macro(
-        "difference", to_place(interval.mean, half), interval.mean, f"{comparison.estimand} difference {to}", pairs
+        "difference", to_half(interval.mean, half, TEX), interval.mean, f"{comparison.estimand} difference {to}", pairs
     )
-    both = with_limits(interval.mean, interval.low, interval.high)
+    both = with_limits(interval.mean, interval.low, interval.high, TEX)
     yield macro("difference interval", both, interval.mean, f"the same with its limits (95 %) {to}", pairs)
-    yield macro("difference low", to_place(interval.low, half), interval.low, f"its lower end {to}", pairs)
-    yield macro("difference high", to_place(interval.high, half), interval.high, f"its upper end {to}", pairs)
+    yield macro("difference low", to_half(interval.low, half, TEX), interval.low, f"its lower end {to}", pairs)
+    yield macro("difference high", to_half(interval.high, half, TEX), interval.high, f"its upper end {to}", pairs)
     text = percent(share.mean, half_width(share))
     yield macro("saving", text, share.mean, f"{SAVING} {to}", pairs)
-    yield macro("pairs", alone(comparison.n), comparison.n, f"seeds on which it is compared {to}", pairs)
+    yield macro("pairs", number(comparison.n, style=TEX), comparison.n, f"seeds on which it is compared {to}", pairs)
     wins, losses = (count if comparison.n else math.nan for count in (comparison.wins, comparison.losses))
-    yield macro("better", alone(wins), wins, f"seeds on which it is better {to}", pairs)
-    yield macro("worse", alone(losses), losses, f"seeds on which it is worse {to}", pairs)
+    yield macro("better", number(wins, style=TEX), wins, f"seeds on which it is better {to}", pairs)
+    yield macro("worse", number(losses, style=TEX), losses, f"seeds on which it is worse {to}", pairs)
     yield macro(
         "p",
-        p_value(cell.p_holm),
+        probability(cell.p_holm, TEX),
         cell.p_holm,
         f"p of the same estimand, Holm-corrected over {cell.family}, {to}",
         pairs,

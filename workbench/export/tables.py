@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from workbench.export._cells import Cell, half_width
-from workbench.export._rounding import UNKNOWN, alone, p_value, to_place, with_interval, with_limits
 from workbench.export.tex import comment, escape, render
 from workbench.figures.frame import words
 from workbench.figures.labels import measure_label
 from workbench.metrics.measure import Measure
+from workbench.number_text import TEX, probability, to_half, with_half, with_limits
 
 SIGNIFICANT = 0.05
 
@@ -108,7 +108,7 @@ def _provenance(cells: list[Cell]) -> Iterator[str]:
 
 
 def _row(cell: Cell, header: tuple[str, ...]) -> list[str]:
-    mean = f"${with_interval(cell.mean.mean, half_width(cell.mean))}$"
+    mean = f"${with_half(cell.mean.mean, half_width(cell.mean), TEX)}$"
     row = [escape(cell.place.words), str(cell.mean.n), mean, *_differences(cell)]
     if _PAIRS in header and cell.against is not None:
         row.append(f"{cell.against.n} of {cell.against.n + len(cell.against.missing)}")
@@ -119,19 +119,19 @@ def _differences(cell: Cell) -> list[str]:
     if cell.against is None:
         return []
     interval, share = cell.against.interval, cell.against.saving
-    difference = with_limits(interval.mean, interval.low, interval.high)
+    difference = with_limits(interval.mean, interval.low, interval.high, TEX)
     bold = cell.p_holm < SIGNIFICANT
     return [
         f"$\\mathbf{{{difference}}}$" if bold else f"${difference}$",
         f"${percent(share.mean, half_width(share))}$",
-        f"${p_value(cell.p_holm)}$",
+        f"${probability(cell.p_holm, TEX)}$",
     ]
 
 
 def percent(share: float, half: float) -> str:
     """Return a share of one in percent, to the digits that its interval gives meaning to."""
-    text = to_place(100 * share, 100 * half) if half > 0 else alone(100 * share)
-    return text if text == UNKNOWN else f"{text}\\,\\%"
+    text = to_half(100 * share, 100 * half, TEX)
+    return text if text == TEX.unknown else f"{text}\\,\\%"
 
 
 def _entry(cell: Cell) -> dict[str, Any]:

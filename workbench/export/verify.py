@@ -85,8 +85,8 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
     Parameters
     ----------
     bundle : path
-        A folder that `workbench export` wrote; nothing else is needed, unless the sweep names a policy of a notebook
-        (define it first) or a large file (it must lie where it lay).
+        A folder that `workbench export` wrote. A policy of a notebook must be defined first, and a large file put where
+        the manifest's `needs` say; else nothing is needed.
     sample : int
         How many runs are done again, drawn at random; 0 = all.
     seed : int

@@ -13,6 +13,7 @@ from workbench.figures.figure_files import Column
 from workbench.figures.labels import measure_words
 from workbench.figures.panels import check_room
 from workbench.figures.registry import ANY, on_paper, recipe
+from workbench.number_text import FIGURE, to_decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,8 +118,8 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=fill, alpha=0.65 * paint, linewidth=0))
     axes.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor="#CCCCCC", linewidth=0.4))
     half = (one.gain.high - one.gain.low) / 2
-    width = f" ±{half:.1f}" if np.isfinite(half) else ""
-    text = f"{one.gain.mean + 0.0:+.1f}{width}".replace("-", "\N{MINUS SIGN}").replace("inf", "\N{INFINITY}")
+    width = f" ±{to_decimals(half, 1, FIGURE)}" if np.isfinite(half) else ""
+    text = f"{to_decimals(one.gain.mean, 1, FIGURE, signed=True)}{width}"
     colour = marks.INK if one.clear else marks.QUIET
     axes.text(left, low, text, ha="center", va="center", fontsize=plot_style.SMALL - 0.7, color=colour)
 

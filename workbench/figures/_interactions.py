@@ -13,6 +13,7 @@ from workbench.explain.sensitivity.estimates import Indices
 from workbench.figures._sensitivities import analysis_of, lever_names
 from workbench.figures.figure_files import Column, below
 from workbench.figures.registry import ANY, on_paper, recipe
+from workbench.number_text import FIGURE, to_decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,7 +121,7 @@ def _map(axes: Axes, panel: Shares) -> None:
     axes.imshow(masked, cmap=paint, vmin=0, vmax=max(_PALEST_SHARE, float(masked.max())), aspect="auto", alpha=0.75)
     for i, j in np.argwhere(below).tolist():
         sure = panel.low[i, j] > 0
-        text = f"{panel.value[i, j] + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")
+        text = to_decimals(panel.value[i, j], 2, FIGURE)
         axes.text(
             j, i, text, ha="center", va="center", fontsize=plot_style.SMALL, color=marks.INK if sure else marks.QUIET
         )

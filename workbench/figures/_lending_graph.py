@@ -10,6 +10,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import heading, records, separate_lines
 from workbench.figures.registry import on_paper, recipe
+from workbench.number_text import FIGURE, number
 from workbench.records.pool import PoolRecord, ever_away, remote, stays_of
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def draw_lending_graph(data: LendingGraph) -> Figure:
 
 
 def _board(axes: Axes, panel: Lending, most: float) -> None:
-    from workbench.figures import frame, marks, plot_style
+    from workbench.figures import marks, plot_style
 
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(panel.cards)) / len(panel.cards)
     x, y = np.cos(angle), np.sin(angle)
@@ -112,7 +113,7 @@ def _board(axes: Axes, panel: Lending, most: float) -> None:
     for i, j in zip(*np.nonzero(panel.lent_gib), strict=True):
         _arrow(axes, (x[i], y[i]), (x[j], y[j]), panel.lent_gib[i, j] / most)
     for name, at, up, gib in zip(panel.cards, x, y, panel.lent_gib.sum(axis=1), strict=True):
-        text, edge = (f"{name}\n{frame.number(gib, 3)}", marks.COLOURS[1]) if gib else (name, marks.INK)
+        text, edge = (f"{name}\n{number(gib, 3, FIGURE)}", marks.COLOURS[1]) if gib else (name, marks.INK)
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
         axes.text(
             at, up, text, ha="center", va="center", fontsize=plot_style.SMALL - 1, bbox=box, zorder=3, linespacing=1.1

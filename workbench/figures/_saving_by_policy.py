@@ -11,6 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Compared, Means, chosen_measure, compared, gain_label, means_of, rests_on
 from workbench.figures.figure_files import Column, below
 from workbench.figures.registry import ANY, on_paper, recipe
+from workbench.number_text import to_decimals
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -122,7 +123,7 @@ def _heat_map(data: SavingByPolicy) -> Figure:
     figure, (axes,) = plot_style.stacked(1, 0.9 + 0.16 * len(names))
 
     def cell_text(row: int, column: int, value: float) -> str:
-        text = f"{round(value, 1) + 0.0:.1f}"  # no -0.0
+        text = to_decimals(value, 1)
         return text if sure[row, column] else f"({text})"
 
     tints = marks.heat(axes, saving, cell_text, about_zero=True)

@@ -13,6 +13,7 @@ from workbench.figures.figure_files import Column, below
 from workbench.figures.labels import axis_label, outermost, words_of
 from workbench.figures.panels import check_room
 from workbench.figures.registry import ANY, on_paper, recipe
+from workbench.number_text import FIGURE, to_decimals
 from workbench.statistics.summary import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def _cells(axes: Axes, region: Region) -> None:
             )
             size_of_text = plot_style.SMALL - (1.5 if len(across) > 6 else 0)
             percent = region.percent[k]
-            text = "" if np.isnan(percent) else f"{percent:+.1f}".replace("-", "\N{MINUS SIGN}")
+            text = "" if np.isnan(percent) else to_decimals(percent, 1, FIGURE, signed=True)
             colour = "#8A8A8A" if verdict == "undecided" else "#111111"
             axes.text(x, y, text, ha="center", va="center", fontsize=size_of_text, color=colour, bbox=box)
     axes.set_xlim(left[0], left[-1])

@@ -10,6 +10,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import drawn_panels, undefined, values
 from workbench.figures.registry import on_paper, recipe
+from workbench.number_text import to_decimals
 from workbench.runs.run import PlannedPoint
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def draw_where_time_goes(data: WhereTimeGoes) -> Figure:
     names, colours = zip(*PARTS.values(), strict=True)
     figure, axes = plot_style.stacked(len(rows), [0.33 + 0.24 * len(bars) for bars in rows], share_x=True)
     for one, title, bars in zip(axes, data.titles, rows, strict=True):
-        frame.title(one, f"{title}: {bars[0].cycles.sum():,.0f} cycles a group" if title else "")
+        frame.title(one, f"{title}: {to_decimals(bars[0].cycles.sum(), 0)} cycles a group" if title else "")
         percent = np.stack([bar.percent for bar in bars])
         marks.stacked_bars(one, [bar.name for bar in bars], percent, colours, _LETTERS, height=0.76, linewidth=0.25)
         one.axvline(100, color=marks.INK, linewidth=0.6, linestyle=":")

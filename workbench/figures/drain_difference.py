@@ -11,6 +11,7 @@ from workbench.figures.estimates import Compared, compared, gain_label, measure_
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import check_room, heading
 from workbench.figures.registry import on_paper, recipe
+from workbench.number_text import FIGURE, number, with_limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -145,16 +146,14 @@ def draw_drain_difference(data: DrainDifference) -> Figure:
 
 
 def _in_words(panel: Histogram, data: DrainDifference) -> str:
-    from workbench.figures.frame import number
-
     paired = panel.of.paired
     interval, saving = paired.interval, paired.saving
     counts = f"{data.better} on {paired.wins} seeds, {data.worse} on {paired.losses}, tied on {paired.ties}"
     lacking = f", {panel.of.missing} missing" if panel.of.missing else ""
     unit = f" {data.unit}" if data.unit else ""
-    share = f" = {number(100 * saving.mean, 2)} %" if np.isfinite(saving.mean) else ""
-    limits = f" [{number(interval.low)} to {number(interval.high)}]" if np.isfinite(interval.low) else ""
-    return f"{counts}{lacking}\n{paired.estimand} {number(interval.mean)}{limits}{unit}{share}"
+    share = f" = {number(100 * saving.mean, 2, FIGURE)} %" if np.isfinite(saving.mean) else ""
+    estimate = with_limits(interval.mean, interval.low, interval.high, FIGURE)
+    return f"{counts}{lacking}\n{paired.estimand} {estimate}{unit}{share}"
 
 
 DRAIN_DIFFERENCE_FIGURE = recipe("shared_memory", drain_difference_data, draw_drain_difference)

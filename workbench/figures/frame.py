@@ -93,17 +93,6 @@ def _in_short_numbers(sides: Sequence[Axis], name: str) -> str:
     return name.replace("(cycles)", f"({unit} cycles)")
 
 
-def number(value: float, digits: int = 4) -> str:
-    """Return a number as a sentence shows it, rounded to so many digits.
-
-    >>> number(69_741.3), number(-2.53711), number(1_486.2), number(2_743_812)
-    ('69,740', '−2.537', '1,486', '2,744,000')
-    """
-    rounded = float(f"{value:.{digits}g}")
-    text = f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
 def value_axis(axes: Axes, x: np.ndarray) -> None:
     """Put ticks at the values themselves where they are few; logarithmic where they span a factor of eight."""
     logarithmic = x[0] > 0 and x[-1] >= 8 * x[0]

@@ -14,6 +14,7 @@ from workbench.engines.kit.engine import Setup
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Lever, Spec
 from workbench.metrics.measure import Measure
+from workbench.number_text import as_written
 from workbench.policies.policy import Policy
 from workbench.runs.run import PlannedPoint
 from workbench.units import is_count
@@ -77,7 +78,7 @@ def words_of(path: str, setup: Setup, value: Any) -> str:
     if value is None:
         return ""
     words = ", ".join(lever.name.replace("_", " ") for lever in levers_on(path, setup))
-    return f"{words} = {value}" if words else str(value)
+    return f"{words} = {as_written(value)}" if words else as_written(value)
 
 
 def levers_on(path: str, setup: Setup) -> list[Lever]:

@@ -152,7 +152,7 @@ def _beyond(what: str, one: Scenario) -> str:
 
 
 def _outcome(one: Scenario) -> str:
-    from workbench.statistics.quantities import probability
+    from workbench.number_text import probability
 
     p = f"p {probability(one.p_adjusted)} of all searches among shuffled labels"
     if not one.is_box:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from workbench.errors import nearest_name, wrong_value
+from workbench.number_text import as_written
 
 Kind = Literal["integer", "number", "switch", "choice", "text", "integers", "numbers", "spec", "specs"]
 Scale = Literal["linear", "log", "power_of_two"]
@@ -315,7 +316,7 @@ class Lever(Shape):
         """Return the value as figures and tables show it."""
         if self.kind == "specs":
             return "[" + ", ".join(item.short() for item in value) + "]"
-        return str(value.short()) if self.kind == "spec" else str(value)
+        return str(value.short()) if self.kind == "spec" else as_written(value)
 
     def schema(self) -> dict[str, Any]:
         """Return the lever as a JSON schema property."""

@@ -19,6 +19,7 @@ from workbench.errors import StoreError, wrong_value
 from workbench.experiments.results_folder import is_unedited, write_own
 from workbench.notebooks.kernel_reads import changed_input, inputs_of
 from workbench.notebooks.tasks import Task
+from workbench.number_text import number
 
 Status = Literal["done", "failed", "kept", "edited"]
 _NOT_THE_AUTHORS = {"injected-parameters", "papermill-error-cell-tag"}
@@ -190,6 +191,8 @@ def settled(ended: Ended, folder: Path, provenance: dict[str, Any]) -> NotebookR
     own["reads"] = inputs_of(record, task.notebook.path.parent)
     node = nbformat.read(partial, as_version=4)
     node.metadata[MARK] = {**notebook, **provenance, **own}
+    if "papermill" in node.metadata:
+        node.metadata.papermill |= {"input_path": task.notebook.path.name, "output_path": target.name}
     write_own(target, nbformat.writes(node))
     partial.unlink()
     record.unlink(missing_ok=True)
@@ -310,11 +313,7 @@ def readable(value: Headline) -> str:
     """
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
-    return value
+    return value if isinstance(value, str) else number(value)
 
 
 def _plain(name: str, value: Any) -> Headline:

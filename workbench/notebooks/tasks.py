@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from workbench.digests import canonical, digest
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.choices import Point, expand, refuse_too_many
+from workbench.experiments.coordinates import FileNames
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.plan import make_plan
 from workbench.experiments.saved_results import named, shortest
@@ -31,6 +32,7 @@ from workbench.experiments.sweep import (
     checked_sweep,
     override,
     read_config,
+    relative_to,
     with_files,
 )
 from workbench.notebooks.notebook_file import PARAMETERS, Notebook
@@ -145,18 +147,20 @@ def _point_parameters(notebook: Notebook, sweep: Any, overrides: Mapping[str, An
 
 def _sweep_parameters(notebook: Notebook, sweep: Sweep) -> list[dict[str, Any]]:
     make_plan(sweep)
-    points = expand(with_choices(sweep), "", sweep.where)
+    home = notebook.path.parent  # where its kernel runs
+    sweep = sweep._replace(config=with_files(sweep.config, sweep.folder, relative_to(home)), folder=home)
+    varied = with_choices(sweep)
+    points = expand(varied, "", sweep.where, FileNames(varied, sweep.folder))
     paths = outermost(dict.fromkeys(path for point in points for path in point.coordinates))
     return [_sweep_point_parameters(notebook, sweep, point, short_names(paths)) for point in points]
 
 
 def _sweep_point_parameters(notebook: Notebook, sweep: Sweep, point: Point, names: Mapping[str, str]) -> dict[str, Any]:
     config = {**{key: value for key, value in sweep.config.items() if key not in (*VARIED, "design")}, **point.value}
-    whole = with_files(named(config), sweep.folder, lambda path: str(path.resolve()))
     varied = {names[path]: named(value) for path, value in point.coordinates.items() if path in names}
     _refuse_unknown(notebook, varied, sweep.where)
     name = point_id(read_setup(sweep, point.value).identity(), sweep.mechanism.revision)
-    offered = {"sweep": whole, "seeds": shortest(sweep.seeds), "point_id": name}
+    offered = {"sweep": named(config), "seeds": shortest(sweep.seeds), "point_id": name}
     wanted = {name: value for name, value in offered.items() if name in (notebook.parameters or ())}
     return {**varied, **wanted}
 

@@ -26,6 +26,7 @@ from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, run_missing
 from workbench.experiments.seeds import Bound, Until, bound_of
 from workbench.experiments.store import Store
+from workbench.number_text import number
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics import Estimand, Interval, compare
@@ -173,7 +174,8 @@ class Stop(NamedTuple):
         end = "the most there may be" if self.seeds >= self.until.at_most else "stopped on the way"
         widest = max(self.wide, key=lambda width: width.half_width / width.limit if width.limit else math.inf)
         known = f"{len(self.wide)} of {len(self.widths)} points are known less well than was asked ({goal})"
-        return f"{looked}, {end}: {known}; the widest is {widest.half_width:.3g} where {widest.limit:.3g} was asked"
+        half, limit = number(widest.half_width, 3), number(widest.limit, 3)
+        return f"{looked}, {end}: {known}; the widest is {half} where {limit} was asked"
 
 
 def stop(runs: RunSet) -> Stop:

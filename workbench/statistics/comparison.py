@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
+from workbench.number_text import to_decimals
 from workbench.statistics.interval import (
     Interval,
     check_open,
@@ -89,7 +90,7 @@ class PairedComparison(NamedTuple):
         opening = f"{self.other} against {self.baseline} ({self.better} is better): "
         if self.is_same:
             return f"{opening}the same at all {self.n} seeds{alone}"
-        relative = "" if np.isnan(self.saving.mean) else f", {self.saving.mean:.2%} of the baseline"
+        relative = "" if np.isnan(self.saving.mean) else f", {to_decimals(100 * self.saving.mean, 2)}% of the baseline"
         mean = "" if self.estimand == "mean" else f"; mean {self.mean}"
         return (
             f"{opening}better at {self.wins}, worse at {self.losses}, the same at {self.ties} of {self.n} seeds; "

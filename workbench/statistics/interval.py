@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
+from workbench.number_text import number
 from workbench.streams import Streams
 
 
@@ -93,8 +94,8 @@ class Interval(NamedTuple):
         return self.high < value
 
     def __str__(self) -> str:
-        limits = "" if np.isnan(self.low) else f" [{self.low:.4g}, {self.high:.4g}]"
-        return f"{self.mean:.4g}{limits}"
+        limits = "" if np.isnan(self.low) else f" [{number(self.low)}, {number(self.high)}]"
+        return f"{number(self.mean)}{limits}"
 
 
 def mean_interval(sample: Any, *, level: float = 0.95, bounds: Bounds = UNBOUNDED) -> Interval:

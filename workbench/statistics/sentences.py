@@ -12,9 +12,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.metrics.measure import Measure
+from workbench.number_text import as_written, limits, per_cent, probability, to_half
 from workbench.statistics import least_p
 from workbench.statistics.adaptive_seeds import looks_of
-from workbench.statistics.quantities import amount, decimals, interval_text, listed, number, per_cent, probability
+from workbench.statistics.quantities import amount, listed
 from workbench.statistics.summary import EQUAL, family_of, summary
 
 if TYPE_CHECKING:
@@ -212,12 +213,12 @@ def _line(row: dict[Any, Any], levers: list[str], measure: Measure) -> Line:
     point = _point(row, levers)
     low, high = float(row["low"]), float(row["high"])
     mean, note = float(row["mean"]), str(row.get("note") or "")
-    value, is_compared = number(mean, decimals(high - low)), math.isfinite(float(row.get("p_holm", math.nan)))
+    value, is_compared = to_half(mean, (high - low) / 2), math.isfinite(float(row.get("p_holm", math.nan)))
     if is_compared:
         return Line(point, value, _verdict(row, measure), _reverse(row, measure))
     if note.startswith(EQUAL):
         return Line(point, value, note)
-    return Line(point, value, interval_text(low, high), note)
+    return Line(point, value, limits(low, high), note)
 
 
 def _point(row: dict[str, Any], levers: list[str]) -> str:
@@ -227,7 +228,7 @@ def _point(row: dict[str, Any], levers: list[str]) -> str:
     >>> _point(row, list(row))
     'sharing(threshold=2), 8'
     """
-    named = {lever: str(row[lever]) for lever in levers if row[lever] == row[lever]}
+    named = {lever: as_written(row[lever]) for lever in levers if row[lever] == row[lever]}
     own = [
         text
         for lever, text in named.items()

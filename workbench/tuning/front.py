@@ -16,8 +16,9 @@ import yaml
 from workbench.experiments.results_folder import write_own, write_whole
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
-from workbench.experiments.sweep import KEYS, with_files
+from workbench.experiments.sweep import KEYS, relative_to, with_files
 from workbench.metrics.measure import Measure
+from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, compare, holm, mean_interval
 from workbench.statistics.summary import by_seed
@@ -84,7 +85,7 @@ class Front(Sequence[dict[str, Any]]):
     def heading(self, place: int) -> str:
         """Return a line that says which point of which study this is, and how it does on the hold-out seeds."""
         trial, names = self.trials[place], [one.measure.name for one in self.objectives]
-        means = ", ".join(f"{name} {mean:.5g}" for name, mean in zip(names, self.means[place], strict=True))
+        means = ", ".join(f"{name} {number(mean, 5)}" for name, mean in zip(names, self.means[place], strict=True))
         named = self.name(self.points[place])
         return f"Trial {trial.number} of the study {self._study.name}: {named} ({means} on the hold-out seeds)"
 
@@ -123,7 +124,9 @@ class Front(Sequence[dict[str, Any]]):
         """Return the bounds that a point does not keep in the mean over the seeds of some runs, each with its mean."""
         means = [(one, _interval(runs, point, one.measure).mean) for one in self._constraints]
         beyond = [(mean, one.broken_by(mean)) for one, mean in means if not one.kept_by(mean)]
-        return [f"{bound} (its mean is {mean:.4g})" for mean, by in beyond for bound, far in by.items() if not far <= 0]
+        return [
+            f"{bound} (its mean is {number(mean)})" for mean, by in beyond for bound, far in by.items() if not far <= 0
+        ]
 
     def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
         """Return what a point is held to; None where the study names no baseline."""
@@ -220,9 +223,10 @@ def keep_points(front: Front, best: Mapping[str, Any], folder: Path) -> None:
 
 
 def _text(heading: str, sweep: Mapping[str, Any], file: Path) -> str:
-    """Return a sweep file with a heading that says what it is of."""
-    text = yaml.safe_dump(named(dict(sweep)), sort_keys=False, allow_unicode=True)
-    return f"# {heading}\n# workbench run {file}\n{text}"
+    """Return a sweep file with a heading that says what it is of; it names files from its own folder."""
+    config = with_files(named(dict(sweep)), Path(), relative_to(file.parent))
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    return f"# {heading}\n# In the folder of this file: workbench run {file.name}\n{text}"
 
 
 def compromise(costs: Sequence[Costs]) -> int:

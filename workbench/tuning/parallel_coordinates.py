@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from workbench.number_text import number
 from workbench.tuning.dimension import Dimension
 from workbench.tuning.results import StudyResults
 from workbench.tuning.space import dimensions
@@ -79,7 +80,7 @@ def _number_axis(name: str, values: Sequence[float]) -> ParallelAxis:
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=0.0)
     positions = tuple(_normalized(value, low, high) for value in values)
-    return ParallelAxis(name, (f"{low:.4g}", f"{high:.4g}"), tuple(f"{value:.4g}" for value in values), positions)
+    return ParallelAxis(name, (number(low), number(high)), tuple(map(number, values)), positions)
 
 
 def _normalized(value: float, low: float, high: float) -> float:

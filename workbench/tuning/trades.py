@@ -9,8 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from workbench.experiments.run_set import RunSet
+from workbench.number_text import number, per_cent, probability
 from workbench.statistics import PairedComparison, holm
-from workbench.statistics.quantities import amount, listed, number, per_cent, probability
+from workbench.statistics.quantities import amount, listed
 from workbench.statistics.summary import ALPHA, Family
 from workbench.tuning.front import Front
 from workbench.tuning.objectives import Objective, costs_of
@@ -43,7 +44,7 @@ def trades(front: Front) -> list[str]:
     differs = [len({front.means[k][j] for k in places}) > 1 for j in range(len(objectives))]
     moving = [j for j, does in enumerate(differs) if does]
     fixed = [(objectives[j].measure.name, front.means[places[0]][j]) for j, does in enumerate(differs) if not does]
-    same = [f"{name} is the same at all {len(places)} points ({number(mean, None)})" for name, mean in fixed]
+    same = [f"{name} is the same at all {len(places)} points ({number(mean)})" for name, mean in fixed]
     if len(moving) < 2:
         return [f"Nothing is traded: {'; '.join(same)}."]
     sentences = [_between(front, places, moving, j) for j in moving[1:]]

@@ -17,6 +17,7 @@ import numpy as np
 import yaml
 
 from workbench.errors import StoreError
+from workbench.experiments.coordinates import FileNames
 from workbench.experiments.fronts import TRIALS
 from workbench.experiments.named_code import code_names, sign_own
 from workbench.experiments.plan import make_plan
@@ -26,7 +27,7 @@ from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
-from workbench.experiments.sweep import with_files
+from workbench.experiments.sweep import relative_to, with_files
 from workbench.strict_yaml import read_mapping
 from workbench.tuning.driver import run_trials, trial_of
 from workbench.tuning.evaluator import Crew, Evaluator
@@ -131,7 +132,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
         study.sampler.make(study.space)
     planned_start = planned(study, start, workload).setup
     check_fresh(study, planned_start)
-    setup = planned_start.identity()
+    setup, space = planned_start.identity(), plain(study.space)
     more = {
         "constraints": [one.plain() for one in study.constraints],
         "pruning": study.pruning.plain() if study.pruning else None,
@@ -141,7 +142,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
         "engine_revision": study.sweep.mechanism.revision,
         "measures": study.sweep.measured_by(anew=True).text,
         "workload": setup["workload"],
-        "search_space": plain(study.space),
+        "search_space": FileNames(space, study.sweep.folder).shown(space),
         "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],
         "sampler": {study.sampler.name: study.sampler.plain()},
         "seeds": study.sweep.seeds,
@@ -287,7 +288,7 @@ def _sign(study: Study, folder: Path) -> None:
 
 def keep_study(study: Study, folder: Path) -> None:
     """Write the study as it is tuned: with it, the trials can be looked at while it goes on, and however it ends."""
-    config = with_files(named(study.config), study.sweep.folder, lambda path: str(path.resolve()))
+    config = with_files(named(study.config), study.sweep.folder, relative_to(folder))
     if "storage" in config:
         config["storage"] = _without_password(config["storage"])
     write_own(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))

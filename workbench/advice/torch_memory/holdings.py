@@ -13,7 +13,7 @@ import numpy as np
 from workbench.advice.torch_memory.lives import Moment
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER
-from workbench.units import bytes_said
+from workbench.number_text import bytes_said
 from workbench.workloads.allocator_log import INACTIVE, AllocatorLog
 
 UNKNOWN_SITE, BEFORE_SITE = "(no stack recorded)", "(live before the recording)"

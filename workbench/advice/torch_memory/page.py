@@ -12,7 +12,7 @@ import numpy as np
 from workbench.advice.torch_memory.holdings import Frame, SegmentMap, by_stack
 from workbench.advice.torch_memory.sentences import five_lines, sentences_of
 from workbench.advice.torch_memory.trial import Trial, assignment
-from workbench.units import bytes_said
+from workbench.number_text import bytes_said, to_decimals
 
 if TYPE_CHECKING:
     from workbench.advice.torch_memory.diagnosis import Curve, Diagnosis
@@ -227,7 +227,7 @@ def _row(trial: Trial) -> str:
     first = trial.cards[0]
     card = "-" if first.smallest_card_bytes is None else bytes_said(first.smallest_card_bytes)
     conf = escape(trial.conf or "(defaults)")
-    cost = f"{trial.driver_ns / 1e6:,.1f} ms"
+    cost = f"{to_decimals(trial.driver_ns / 1e6, 1)} ms"
     cells = (f"<code>{conf}</code>", bytes_said(first.reserved_peak_bytes), f"{trial.driver_calls:,}", cost, card)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.advice.torch_memory.diagnosis import fragmentation, shortfall_bytes
 from workbench.advice.torch_memory.trial import assignment
 from workbench.engines.torch_allocator.settings import VARIABLES
-from workbench.units import bytes_said
+from workbench.number_text import bytes_said, to_decimals
 
 if TYPE_CHECKING:
     from workbench.advice.torch_memory.diagnosis import Diagnosis, WhatIf
@@ -189,7 +189,7 @@ def _called(trial: Trial) -> str:
 
 def calls_text(trial: Trial) -> str:
     """Return the driver's calls with their cost."""
-    return f"{trial.driver_calls:,} driver calls (about {trial.driver_ns / 1e6:,.1f} ms)"
+    return f"{trial.driver_calls:,} driver calls (about {to_decimals(trial.driver_ns / 1e6, 1)} ms)"
 
 
 def _compared(advice: Diagnosis) -> Iterator[str]:

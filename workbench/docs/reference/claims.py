@@ -12,6 +12,7 @@ from workbench.claims.claim import KINDS, Claim
 from workbench.docs import VERDICT
 from workbench.docs.markdown import Page, anchor, ref, sections, table
 from workbench.docs.spec_links import PAGES, prose
+from workbench.number_text import number
 from workbench.statistics import WORDS
 
 MOST_CASES = 60
@@ -113,7 +114,7 @@ def _cases(row: Mapping[str, Any]) -> str:
 def _number(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+    return number(value) if isinstance(value, (int, float)) else str(value)
 
 
 def verdict_summary() -> str:

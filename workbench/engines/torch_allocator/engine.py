@@ -77,7 +77,7 @@ class TorchAllocator:
     """PyTorch's caching allocator under any of its settings; nothing of it is left to a policy."""
 
     name = "torch_allocator"
-    revision = 2
+    revision = 3
     machine: ClassVar[type[Board]] = Board
     workload_kind = "tensor_requests"
     options: ClassVar[type[AllocatorOptions]] = AllocatorOptions

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from workbench.engines.kit.engine import Engine
 from workbench.errors import InputError, at
+from workbench.experiments.coordinates import FileNames
 from workbench.experiments.designs.design import Design
 from workbench.experiments.designs.ranges import Axis, is_range, read_range
 from workbench.experiments.sweep import VARIED, Sweep
@@ -109,13 +110,13 @@ def _drawn(sweep: Sweep, axes: list[Axis]) -> Drawn | None:
 def _axes_of(sweep: Sweep) -> tuple[Any, list[Axis]]:
     """Return the tree with an axis in place of every range that the design draws, and these in order."""
     axes: list[Axis] = []
-    read = functools.partial(_read, axes, sweep.where, sweep.folder)
     config = {key: sweep.config.get(key, {}) for key in VARIED}
+    read = functools.partial(_read, axes, sweep.where, sweep.folder, FileNames(config, sweep.folder))
     return read(config, places_of(sweep.mechanism.engine, sweep.folder), ""), axes
 
 
-def _read(axes: list[Axis], where: str, folder: Path, node: Any, place: Place, path: str) -> Any:
-    read = functools.partial(_read, axes, where, folder)
+def _read(axes: list[Axis], where: str, folder: Path, names: FileNames, node: Any, place: Place, path: str) -> Any:
+    read = functools.partial(_read, axes, where, folder, names)
     if isinstance(node, Mapping) and "vary" in node:
         if is_range(node["vary"]):
             return _range(axes, node, place, path, where)
@@ -124,7 +125,7 @@ def _read(axes: list[Axis], where: str, folder: Path, node: Any, place: Place, p
         return node
     if isinstance(node, Mapping):
         return {
-            key: read(value, inside(place, node, key, folder), f"{path}.{key}" if path else str(key))
+            key: read(value, inside(place, node, key, folder), f"{path}.{names(key)}" if path else names(key))
             for key, value in node.items()
         }
     if isinstance(node, (list, tuple)):

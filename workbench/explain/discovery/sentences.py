@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from workbench.explain.discovery.cases import Cases, Column, Interest
 from workbench.explain.discovery.prim import Limit
 from workbench.explain.discovery.scenario import LEVEL, Scenario
-from workbench.statistics.quantities import probability
+from workbench.number_text import MOST_DIGITS, number, probability
 
 NOUNS = {"lose": "losses", "win": "wins"}
 WIDTH = 80
@@ -30,12 +30,8 @@ def condition(limit: Limit, name: str) -> str:
     if limit.side == "given":
         return f"{name} is given"
     if limit.side != "in":
-        return f"{name} {limit.side} {_number(limit.value)}"
+        return f"{name} {limit.side} {number(limit.value, MOST_DIGITS)}"
     return f"{name} is {' or '.join(map(str, limit.value))}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.10g}"
 
 
 def box_condition(scenario: Scenario) -> str:

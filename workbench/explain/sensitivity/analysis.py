@@ -18,6 +18,7 @@ import numpy as np
 from workbench.digests import canonical
 from workbench.errors import InputError, at, unknown_name
 from workbench.experiments.choices import Point, expand
+from workbench.experiments.coordinates import FileNames
 from workbench.experiments.designs import Drawn, Morris, Saltelli, draw, with_choices
 from workbench.experiments.designs.draw import ZIP
 from workbench.experiments.run_set import RunSet
@@ -331,10 +332,11 @@ class Way(NamedTuple):
 def ways(sweep: Sweep, drawn: Drawn) -> list[Way]:
     """Return every way to run that has a range, in the order of the sweep."""
     result: dict[str, tuple[dict[str, Any], set[str], dict[int, str]]] = {}
-    paths = {axis.path for axis in drawn.axes}
-    for alternative in expand(with_choices(sweep), "", sweep.where):
+    paths, varied = {axis.path for axis in drawn.axes}, with_choices(sweep)
+    names = FileNames(varied, sweep.folder)
+    for alternative in expand(varied, "", sweep.where, names):
         if ZIP in alternative.steps:
-            chosen = _chosen(alternative, paths)
+            chosen = _chosen(alternative, paths, names)
             _, ranged, ids = result.setdefault(canonical(chosen), (chosen, set(), {}))
             ranged |= paths & alternative.coordinates.keys()
             setup = read_setup(sweep, alternative.value)
@@ -347,10 +349,10 @@ def ways(sweep: Sweep, drawn: Drawn) -> list[Way]:
     ]
 
 
-def _chosen(alternative: Point, ranges: set[str]) -> dict[str, Any]:
+def _chosen(alternative: Point, ranges: set[str], names: FileNames) -> dict[str, Any]:
     """Return what was chosen but not drawn, by path, the values of ranges within it left out."""
     others = {path: value for path, value in alternative.coordinates.items() if path not in ranges}
-    return {path: _without(named(value), path, ranges) for path, value in others.items()}
+    return {path: _without(names.shown(named(value), path), path, ranges) for path, value in others.items()}
 
 
 def _without(node: Any, path: str, ranges: set[str]) -> Any:

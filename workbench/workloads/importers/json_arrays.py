@@ -22,7 +22,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.units import bytes_said
+from workbench.number_text import bytes_said
 from workbench.workloads.importers.source import taken
 
 _OPEN, _CLOSE, _COMMA, _QUOTE = 1, 2, 3, 4

@@ -19,7 +19,8 @@ from typing import IO
 
 from workbench.errors import InputError
 from workbench.files import as_utf8
-from workbench.units import bytes_said, parse_bytes
+from workbench.number_text import bytes_said
+from workbench.units import parse_bytes
 
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 21
