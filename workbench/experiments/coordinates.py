@@ -25,6 +25,8 @@ from workbench.parts import file_and_name, is_in_file, module_in_file
 from workbench.runs.run import PlannedPoint
 
 _DIGITS = 4
+_GENERATORS = (("workload", "workload"), ("workload", "synthetic"))
+"""The keys at which a generator may be in a file. To name a part, its file is executed, so no other key counts."""
 _FILE_KEYS = ("file", "trace", "topology", "preset")
 
 
@@ -38,7 +40,7 @@ class FileNames:
 
     def __init__(self, varied: Any, folder: Path) -> None:
         """Find every file in what a sweep varies; relative paths start from a folder."""
-        self._known = {one: _Named(one, folder) for one in dict.fromkeys(_files_in(varied, ""))}
+        self._known = {one: _Named(one, folder) for one in dict.fromkeys(_named_in(varied))}
         self._names = {one: named.among(self._known.values()) for one, named in self._known.items()}
 
     def __call__(self, key: Any) -> str:
@@ -57,18 +59,26 @@ class FileNames:
         return self._names.get(value, value) if isinstance(value, str) and _is_named(value, key) else value
 
 
-def _files_in(node: Any, key: str) -> Iterator[str]:
-    """Yield every file, and every part in a file, that stands somewhere below a key."""
+def _named_in(varied: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every file that a sweep names, and every part in a file where its setups may have one."""
+    for top, node in varied.items():
+        for one, key in _files_in(node, top):
+            if not is_in_file(one) or top in ("policy", "baseline") or (top, key) in _GENERATORS:
+                yield one
+
+
+def _files_in(node: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Yield every file, and every part in a file, that stands somewhere below a key, with the key nearest to it."""
     if isinstance(node, Mapping):
         for name, inner in node.items():
             if is_in_file(name):
-                yield name
+                yield name, key
             yield from _files_in(inner, key if name == "vary" else str(name))
     elif isinstance(node, (list, tuple)):
         for inner in node:
             yield from _files_in(inner, key)
     elif isinstance(node, str) and _is_named(node, key):
-        yield node
+        yield node, key
 
 
 def _is_named(value: str, key: str) -> bool:

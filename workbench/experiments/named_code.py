@@ -214,7 +214,7 @@ def _inside(home: Path, source: Path) -> dict[str, dict[str, Any]]:
 
 
 def sign_own(home: Path, sweeps: Mapping[str, Mapping[str, Any]], source: str = "", keep: bool = False) -> None:
-    """Sign the sweeps that this user's own run has written into a folder, and the code that it has executed.
+    """Write the signature of the sweeps that a run of this user has left in a folder, and of the code that it executed.
 
     A run goes on without a signature if none can be written, with a warning.
 

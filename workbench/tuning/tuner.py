@@ -279,7 +279,7 @@ def keep_results(results: StudyResults, folder: Path) -> None:
 
 
 def _sign(study: Study, folder: Path) -> None:
-    """Sign the code of a study and of each sweep that was written of its front."""
+    """Write the signature of the code of a study and of each sweep that was written of its front."""
     if code_names(read_mapping(folder / STUDY)):
         points = [path.relative_to(folder).as_posix() for path in (folder / POINTS).glob("trial_*.yaml")]
         sweeps = {name: read_mapping(folder / name) for name in [STUDY, SWEEP, BEST, *points]}
