@@ -46,7 +46,7 @@ class Admission:
         self.files, self._lack = _signed_files(home)
 
     def name_of(self, path: Path) -> str:
-        """Return how a signature names a file: from its folder on inside it, else by its absolute path."""
+        """Return how the signature names a file."""
         return name_in(self.home, path)
 
     def admits(self, path: Path, content: bytes) -> bool:
@@ -114,9 +114,12 @@ def _has_rows(folder: Path) -> bool:
 
 
 def name_in(home: Path, path: Path) -> str:
-    """Return how a signature in a folder names a file."""
-    real, inside = os.path.realpath(path), os.path.realpath(home)
-    return Path(real).relative_to(inside).as_posix() if Path(real).is_relative_to(inside) else real
+    """Return how a signature in a folder names a file: by its path from there, with `..` at the start if it is outside.
+
+    >>> name_in(Path("/kept/out"), Path("/kept/mine/evil.py"))
+    '../mine/evil.py'
+    """
+    return Path(os.path.relpath(os.path.realpath(path), os.path.realpath(home))).as_posix()
 
 
 def digest_of(content: bytes) -> str:

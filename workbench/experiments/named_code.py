@@ -209,7 +209,7 @@ def _inside(home: Path, source: Path) -> dict[str, dict[str, Any]]:
     """Return what a sweep file holds, by its name, if it lies in a folder."""
     name = name_in(home, source)
     with suppress(InputError):  # what Python was given as a mapping has no file
-        return {} if os.path.isabs(name) or not source.is_file() else {name: read_mapping(source)}
+        return {} if name.startswith("..") or not source.is_file() else {name: read_mapping(source)}
     return {}
 
 
