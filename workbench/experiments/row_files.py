@@ -143,7 +143,7 @@ class RowFiles:
                 *(["meta", key, text] for key, text in meta.items()),
                 *(["point", key, text] for key, text in points if key not in self._named["point"]),
                 *(["origin", key, text] for key, text in origins.items()),
-                *(["reads", key, text] for key, text in reads.items()),
+                *([["reads", key, text] for key, text in reads.items()] if reads else ()),
                 *(["row", row.id, row[1:]] for row in rows),
             ]
         )

@@ -61,9 +61,11 @@ class Store:
         self.notes: list[str] = []
         """What was damaged and what became of it, a sentence each."""
         self._origins = {"": ""}
-        """Text -> id of each origin that this driver has kept."""
+        """Text -> id of each origin of this driver's rows."""
         self._reads = {"": ("", "")}
-        """What a run read -> the id and the text of the reads, as this invocation has kept them."""
+        """What a run read -> the id and the text of the reads, as this invocation keeps them."""
+        self._there = {""}
+        """The ids of the origins and reads that this driver has kept."""
         self._parsed: dict[str, RowReads | None] = {}
         """By the id of reads: what they say."""
         self._invocation = ""
@@ -134,21 +136,28 @@ class Store:
             They cannot be kept, or the store is no longer at its path (`prove_place`).
         """
         rows, now = list(rows), time.time()
-        new = {row.origin: text_id(row.origin) for row in rows if row.origin not in self._origins}
-        named = self._origins | new
-        texts = {row.reads: self._of_invocation(row.reads) for row in rows if row.reads not in self._reads}
-        reads = self._reads | texts if texts else self._reads
+        origins, reads = dict[str, str](), dict[str, str]()
+        for row in rows:
+            if row.origin not in self._origins:
+                self._origins[row.origin] = text_id(row.origin)
+            if row.reads not in self._reads:
+                self._reads[row.reads] = self._of_invocation(row.reads)
+            if (name := self._origins[row.origin]) not in self._there:
+                origins[name] = row.origin
+            if (name := self._reads[row.reads][0]) not in self._there:
+                reads[name] = self._reads[row.reads][1]
         try:
             with self._in_one_sentence:
                 self._rows.add(
-                    [kept(row, now, named[row.origin], reads[row.reads][0]) for row in rows],
-                    {name: text for text, name in new.items()},
-                    dict(texts.values()),
+                    [kept(row, now, self._origins[row.origin], self._reads[row.reads][0]) for row in rows],
+                    origins,
+                    reads,
                 )
         except StoreError:
             self.prove_place()
             raise
-        self._origins, self._reads = named, reads
+        if origins or reads:
+            self._there.update(origins, reads)
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self.prove_place()
 
