@@ -1,9 +1,11 @@
 """Rows read as checked only if what they read is what a repeated run of their invocation has seen, and still is."""
 
+import contextlib
 import decimal
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -19,7 +21,7 @@ from workbench.experiments import reproducibility, row_files
 from workbench.experiments.store import Store
 
 POLICIES = """
-import ctypes, functools, importlib, json, os, pkgutil, sys
+import contextlib, ctypes, functools, importlib, json, os, pkgutil, posix, sqlite3, sys
 from pathlib import Path
 import numpy as np
 import numpy as np
@@ -39,6 +41,19 @@ def of_c():
     file, read = ctypes.c_void_p(c.fopen(str(HERE / "aims.txt").encode(), b"r")), ctypes.create_string_buffer(999)
     c.fread(read, 1, 999, file), c.fclose(file)
     return list(map(int, read.value.split()))
+def mapped_by_c():
+    c = ctypes.CDLL(None)
+    c.mmap.restype = ctypes.c_void_p
+    c.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    file = c.open(str(HERE / "aims.txt").encode(), 0)
+    text = ctypes.string_at(c.mmap(None, 4096, 1, 2, file, 0))
+    c.close(file)
+    return list(map(int, text.split()))
+def attached(bound):
+    with contextlib.closing(sqlite3.connect(HERE / "none.db")) as base:
+        by = ("?", (str(HERE / "aims.db"),)) if bound else (f"'{HERE / 'aims.db'}'", ())
+        base.execute(f"attach {by[0]} as other", by[1])
+        return [aim for aim, in base.execute("select aim from other.aims order by rowid")]
 def mapped():
     with pa.memory_map(str(HERE / "aims.arrow")) as file:
         return pa.ipc.open_file(file).read_all()["aim"].to_pylist()
@@ -59,6 +74,11 @@ AIMS = {
     "OfPlugin": "pkgutil.resolve_name('row_reads_plugin:AIMS')",
     "OfParquet": "pq.read_table(HERE / 'aims.parquet')['aim'].to_pylist()",
     "Mapped": "mapped()",
+    "MappedByC": "mapped_by_c()",
+    "Attached": "attached(False)",
+    "AttachedByParameter": "attached(True)",
+    "OfPosix": "([posix.stat(HERE / 'aims.txt').st_size * k for k in range(10)])",
+    "Whole": "json.loads(Path({path!r}).read_text())",
     "OfC": "of_c()",
 }
 POINTS = 5
@@ -72,6 +92,11 @@ def write(folder, name, aims):
         path.write_text(json.dumps(aims))
     elif path.suffix == ".txt":
         path.write_text(" ".join(f"{aim:06d}" for aim in aims))
+    elif path.suffix == ".db":
+        with contextlib.closing(sqlite3.connect(path)) as base:
+            base.executescript("drop table if exists aims; create table aims (aim)")
+            base.executemany("insert into aims values (?)", [(aim,) for aim in aims])
+            base.commit()
     elif path.suffix == ".parquet":
         pq.write_table(pa.table({"aim": aims}), path)
     else:
@@ -84,8 +109,17 @@ def write(folder, name, aims):
 def folder(tmp_path, monkeypatch):
     declared = GENERATOR.format(name="Declared", aims=AIMS["OfParquet"], more='inputs = ["aims.parquet"]')
     texts = [GENERATOR.format(name=name, aims=aims, more="") for name, aims in AIMS.items()]
-    (tmp_path / "mine.py").write_text(POLICIES + "".join(texts) + declared)
-    for name in ("aims.json", "aims.txt", "aims.parquet", "aims.arrow", *(f"aims-{k}.json" for k in range(POINTS))):
+    text = ("".join(texts) + declared).replace("{path!r}", repr(str(tmp_path / "aims.json")))
+    (tmp_path / "mine.py").write_text(POLICIES + text)
+    for name in (
+        "aims.json",
+        "aims.txt",
+        "aims.parquet",
+        "aims.arrow",
+        "aims.db",
+        "none.db",
+        *(f"aims-{k}.json" for k in range(POINTS)),
+    ):
         write(tmp_path, name, AIM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reproducibility, "_agreed", {})
@@ -96,7 +130,7 @@ def ran(folder, name, points=(0,), seeds=10, out="out", **more):
     """Run a generator; returns the results and the cycles of each row that is done, by point and seed."""
     sweep = {
         "engine": "shared_memory",
-        "workload": {"synthetic": f"mine.py:{name}", "point": {"vary": list(points)}},
+        "workload": {"synthetic": str(folder / f"mine.py:{name}"), "point": {"vary": list(points)}},
         "measures": ["drain_cycles"],
         "seeds": seeds,
     }
@@ -160,7 +194,7 @@ def test_each_row_names_the_file_of_its_own_point(folder, more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [{"workers": 1}, {"workers": 2}], ids=str)
-@pytest.mark.parametrize("name", ["OfParquet", "Mapped", "OfC"])
+@pytest.mark.parametrize("name", ["AttachedByParameter", "OfParquet", "Mapped", "MappedByC", "OfC"])
 def test_what_a_native_reader_read_is_never_checked_unless_it_is_declared(folder, name, more):
     results, _ = ran(folder, name, **more)
     assert (results.checked.checked, results.failures) == (0, [])
@@ -188,6 +222,37 @@ def test_a_declared_file_of_a_native_reader_is_compared(folder):
     results, new = ran(folder, "Declared")
     assert new == truth(folder, "Declared") != old
     assert results.checked.checked == 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "file"), [("Attached", "aims.db"), ("OfPosix", "aims.txt")])
+@pytest.mark.parametrize("more", [{"workers": 1}, {"workers": 2}], ids=str)
+def test_what_is_read_by_ways_that_few_take_is_read(folder, name, file, more):
+    _, old = ran(folder, name, **more)
+    write(folder, file, [*AIM[:4], 10**8, *AIM[5:]])
+    results, new = ran(folder, name, **more)
+    assert new == truth(folder, name) != old
+    assert results.checked.checked == 10
+
+
+@pytest.mark.slow
+def test_rows_that_were_made_in_another_working_folder_are_not_checked(folder, monkeypatch):
+    """They named the file from there; here it is another one."""
+    ran(folder, "Relative")
+    (folder / "other").mkdir()
+    write(folder / "other", "aims.json", [*AIM[:4], 90, *AIM[5:]])
+    monkeypatch.chdir(folder / "other")
+    results, _ = ran(folder, "Relative")
+    assert results.checked.checked == 0
+
+
+@pytest.mark.slow
+def test_a_copy_of_a_folder_whose_code_names_whole_paths_is_not_checked(folder, tmp_path_factory):
+    ran(folder, "Whole")
+    shutil.copytree(folder, copied := tmp_path_factory.mktemp("copied") / "here")
+    write(folder, "aims.json", [*AIM[:4], 90, *AIM[5:]])
+    results, new = ran(copied, "Whole")
+    assert results.checked.checked == 0 or new == truth(copied, "Whole")
 
 
 @pytest.mark.slow

@@ -188,6 +188,7 @@ def serve(socket: int, lifeline: int, driver: int, repeats: int = 0) -> None:
         Whether runs are repeated here, under a clock that is ahead.
     """
     _die_with(lifeline, driver)
+    sys.argv[1:] = ["repeats"] * repeats  # code may read these, too
     if repeats:
         shift_clock()
     observe(does_nothing_else=True)

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.experiments.plan import Plan
-from workbench.experiments.row_reads import RowReads
+from workbench.experiments.row_reads import RowReads, digest_of_folder, digest_of_place
 from workbench.experiments.verdicts import code_of
-from workbench.identity.reads import digest_of_folder, state_of
+from workbench.identity.reads import state_of
 from workbench.mechanisms.measured_by import MeasuredBy
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
@@ -116,7 +116,8 @@ class _Judge:
     def __init__(self, store: Store) -> None:
         self._verdicts = store.verdicts()
         self._state = functools.cache(state_of)
-        self._folder = digest_of_folder()
+        self._folder = digest_of_folder(os.getcwd(), store.folder)
+        self._place = digest_of_place(store.folder)
         self.read = functools.cache(lambda text: RowReads.read(text, store.folder))
         self.changed = functools.cache(lambda text: self.read(text).reads.changed(self._state))
         self._short = functools.cache(lambda text: self.read(text).reads.changed(self._state, os.path.basename))
@@ -147,8 +148,10 @@ class _Judge:
             return f"it {reads.acts[0]}"
         if verdict is None:
             return "not repeated yet"
+        if verdict.place != self._place and reads.files:
+            return "not repeated yet where the folder lies now"
         if reads.folder not in ("", self._folder):
-            return "it asks for the working folder, which was another one"
+            return "it asks for the working folder, or names files from it, and that was another one"
         return "" if reads.within(verdict.reads) else "a file that it reads changed while runs went on"
 
     def was_repeated(self, row: Row, code: str) -> bool:

@@ -24,6 +24,7 @@ from workbench.executors.bundles import Bundle, Requests
 from workbench.executors.worker_process import DIFFERENCES, Worker, WorkerDied, request_of
 from workbench.experiments.checked_rows import ids_of, name_of_code, points_by_code
 from workbench.experiments.plan import Plan
+from workbench.experiments.row_reads import digest_of_place
 from workbench.experiments.verdicts import Verdict, shortened_ids
 from workbench.identity.reads import Reads
 from workbench.runs.row import Row
@@ -92,6 +93,8 @@ class Repeating:
         """By the code: the new runs that are repeated."""
         self._without_verdict: dict[tuple[str, str], list[PlannedRun]] = {}
         """By the code and the invocation that made them: the kept rows that are repeated until they have a verdict."""
+        self._moved: set[tuple[str, str]] = set()
+        """Those of them that have a verdict of another place, where the code may have read other files."""
         self._again: list[PlannedRun] = []
         self._repeated: dict[str, Row] = {}
         self._left: list[list[PlannedRun]] = []
@@ -125,13 +128,18 @@ class Repeating:
 
         Nothing is repeated of rows that did what no digest can stand for: no verdict could count for them.
         """
-        by_invocation: dict[str, list[PlannedRun]] = {}
+        by_invocation, here = dict[str, list[PlannedRun]](), digest_of_place(self._store.folder)
         for run in kept:
             row = self._store.kept_row(run.id)
             read = self._store.reads_of(row) if row is not None else None
-            known = verdicts.get((code, read.invocation)) if read is not None else None
-            if read is None or read.reads.acts or (known is not None and known.outcome == "agreed"):
+            if read is None or read.reads.acts:
                 continue
+            known = verdicts.get((code, read.invocation))
+            moved = known is not None and known.place != here and bool(read.reads.files)
+            if known is not None and known.outcome == "agreed" and not moved:
+                continue
+            if moved:
+                self._moved.add((code, read.invocation))
             by_invocation.setdefault(read.invocation, []).append(run)
             key = code, read.invocation
             self._reads[key] = self._reads.get(key, Reads()) | read.reads
@@ -277,17 +285,20 @@ class Repeating:
         for run in runs:
             if run.id in rows and rows[run.id].reads:
                 reads |= Reads.read(rows[run.id].reads)
-        reads |= self._reads.get((code, invocation), Reads())
+        before = self._reads.get((code, invocation), Reads())
+        if (code, invocation) in self._moved and not before.files.items() <= reads.files.items():
+            return Verdict("open", "it reads other files than where its results folder lay before", reads)
+        reads |= before
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         agreed, why = list[str](), ""
         for run in runs:
-            if not (before := self._kept(run.id)):
+            if not (measures := self._kept(run.id)):
                 continue  # it failed: there is no number that could be another one
             if run.id not in rows:
                 why = why or self._why.get(code, "none of its runs ended")
             elif _NOT_DONE.search(rows[run.id].error):
                 why = rows[run.id].error.rstrip(".")
-            elif difference := self._difference(before, rows[run.id]):
+            elif difference := self._difference(measures, rows[run.id]):
                 reason = f"{difference} when seed {run.seed} was repeated with {DIFFERENCES}"
                 return Verdict("differs", reason, reads, now)
             else:

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.digests import canonical
+from workbench.digests import canonical, digest
 from workbench.identity.reads import Reads
 
 
@@ -52,14 +52,25 @@ def named_from(reads: Reads, results: Path | None, base: Path | None) -> Reads:
     base : Path, optional
         The folder of the sweep: of files elsewhere the whole path is kept.
     """
+    folder = digest_of_folder(reads.folder, results) if os.path.isabs(reads.folder) else reads.folder
     if results is None or base is None:
-        return reads
+        return reads._replace(folder=folder)
     above = os.path.abspath(base)
     files = {
         os.path.relpath(place, results) if Path(place).is_relative_to(above) else place: state
         for place, state in reads.files.items()
     }
-    return reads._replace(files=files)
+    return reads._replace(files=files, folder=folder)
+
+
+def digest_of_folder(folder: str, results: Path | None) -> str:
+    """Return what is kept of the working folder: a digest of how it lies to the results folder, nothing else."""
+    return digest(folder if results is None else os.path.relpath(folder, results))
+
+
+def digest_of_place(results: Path | None) -> str:
+    """Return what is kept of where a results folder lies: a digest."""
+    return "" if results is None else digest(os.path.abspath(results))
 
 
 def placed(reads: Reads, results: Path | None) -> Reads:

@@ -19,7 +19,7 @@ from typing import Any
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import ROWS, refuse_former
 from workbench.experiments.row_files import RowFiles
-from workbench.experiments.row_reads import RowReads, named_from, placed
+from workbench.experiments.row_reads import RowReads, digest_of_place, named_from, placed
 from workbench.experiments.verdicts import Verdict
 from workbench.identity.reads import Reads
 from workbench.mechanisms.measured_by import MeasuredBy, lacking
@@ -250,7 +250,8 @@ class Store:
 
     def keep_verdict(self, code: str, invocation: str, verdict: Verdict) -> None:
         """Keep what became of the runs of some code that were repeated, for the rows of one invocation."""
-        named = verdict._replace(reads=named_from(verdict.reads, self.folder, self._base))
+        reads = named_from(verdict.reads, self.folder, self._base)
+        named = verdict._replace(reads=reads, place=digest_of_place(self.folder))
         self._set_meta(f"{_VERDICT}{code} {invocation}", named.text())
 
     def reads_of(self, row: Kept) -> RowReads | None:

@@ -28,6 +28,8 @@ class Verdict(NamedTuple):
     when: str = ""
     repeated: tuple[str, ...] = ()
     """The runs that gave the same when they were repeated, by the beginning of their ids."""
+    place: str = ""
+    """Where the results folder lay then, as a digest: in another place code may read other files."""
 
     def has_repeated(self, run: str) -> bool:
         """Return whether a run gave the same when it was repeated."""

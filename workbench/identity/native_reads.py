@@ -15,6 +15,11 @@ from typing import Any
 MAPPING = frozenset({"dbm", "duckdb", "h5py", "lmdb", "netCDF4", "polars", "pyarrow", "rasterio", "shelve", "tables"})
 """Packages that read files past Python, by calls or by mapping them."""
 
+OPENING_OF_C = frozenset(
+    {"creat", "fopen", "fopen64", "freopen", "mmap", "mmap64", "open", "open64", "openat", "popen"}
+)
+"""Functions of the C library by which files are opened past Python."""
+
 TOLERATED = 32
 """Bytes that may be read past Python: the C library asks the system how many processors there are."""
 

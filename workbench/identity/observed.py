@@ -13,6 +13,7 @@ import functools
 import linecache
 import os
 import platform
+import sqlite3
 import sys
 import tempfile
 import threading
@@ -25,9 +26,9 @@ from types import FrameType
 from typing import Any
 from weakref import WeakSet
 
-from workbench.identity.native_reads import NativeReads
+from workbench.identity.native_reads import OPENING_OF_C, NativeReads
 from workbench.identity.owner import installed_folders, owner_of
-from workbench.identity.reads import IS, Reads, digest_of_file, digest_of_folder, digest_of_variable, what_is
+from workbench.identity.reads import IS, Reads, digest_of_file, digest_of_variable, what_is
 from workbench.identity.snapshot import under_way
 
 MOST = 1000
@@ -89,6 +90,7 @@ class _Observer:
         programs = "os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"
         self._notes: dict[str, Callable[[tuple[Any, ...], FrameType], None]] = {
             "ctypes.dlopen": self.loaded,
+            "ctypes.dlsym": self.function,
             "import": self.imported,
             "open": self.opened,
             "os.listdir": self.listed,
@@ -173,7 +175,7 @@ class _Observer:
         path, _, flags = arguments
         if isinstance(path, int):
             return
-        place = os.path.abspath(os.fsdecode(path))
+        place = self._place(path)
         if _imports(frame):
             self._module(source_from_cache(place) if place.endswith(".pyc") else place)
         elif isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
@@ -219,11 +221,35 @@ class _Observer:
     def listed(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         (path,) = arguments
         if not isinstance(path, int):
-            self.file(os.path.abspath(os.fsdecode(path or ".")))
+            self.file(self._place(path or "."))
 
     def connected(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         if isinstance(arguments[0], (str, bytes, os.PathLike)) and os.fsdecode(arguments[0]) != ":memory:":
-            self.file(os.path.abspath(os.fsdecode(arguments[0])))
+            self.file(self._place(arguments[0]))
+
+    def connection(self, connection: sqlite3.Connection, frame: FrameType) -> None:
+        """Note, of a database that the user's code is connected to, each other one that it attaches."""
+        if _is_the_users(frame):
+            connection.set_authorizer(self._attached)
+
+    def _attached(self, action: int, name: str | None, *_: Any) -> int:
+        if action == sqlite3.SQLITE_ATTACH and name:
+            self.note(self.connected, (name,), sys._getframe(0))
+        elif action == sqlite3.SQLITE_ATTACH:
+            self._acts[f"attaches a database whose name is a parameter, and {NO_INPUTS}"] = None
+        return sqlite3.SQLITE_OK
+
+    def function(self, arguments: tuple[Any, ...], _: FrameType) -> None:
+        """Note a function of C by which code can open files past Python."""
+        if arguments[1] in OPENING_OF_C:
+            self._acts[NATIVE] = None
+
+    def _place(self, path: Any) -> str:
+        """Return the whole path of a file, and note the working folder where it is named from there."""
+        name = os.fsdecode(path)
+        if not os.path.isabs(name):
+            self._folder = os.getcwd()
+        return os.path.abspath(name)
 
     def file(self, place: str, digest: Callable[[str], str] = digest_of_file) -> None:
         if place.startswith("/proc/") and place.endswith("/environ"):
@@ -240,14 +266,14 @@ class _Observer:
     def status_read(self, path: Any, frame: FrameType) -> None:
         """Note that somebody asks what a file is."""
         if not isinstance(path, int) and _is_the_users(frame):
-            place = os.path.abspath(os.fsdecode(path))
+            place = self._place(path)
             if place not in self._files:
                 self.file(place, what_is)
 
     def folder_read(self, _: Any, frame: FrameType) -> None:
         """Note that somebody asks for the working folder, and does not only open a file that is named from it."""
         if _is_the_users(frame):
-            self._folder = digest_of_folder()
+            self._folder = os.getcwd()
 
     def hostname_read(self, _: Any, frame: FrameType) -> None:
         """Note that somebody asks for the machine's name, and not `platform` for more than that."""
@@ -335,6 +361,10 @@ class _Environ(os._Environ):
         return super().__getitem__(key)
 
 
+_of_the_system: Any = sys.modules.get(os.name, os)
+"""The module that `os` takes its functions from."""
+
+
 def observe(does_nothing_else: bool = False) -> None:
     """Install the hook in this process, for good.
 
@@ -354,17 +384,26 @@ def observe(does_nothing_else: bool = False) -> None:
             os.environb.__class__ = _Environ
         for name in ("stat", "lstat", "access", "readlink"):
             _wrap(os, name, _observer.status_read)
+            if hasattr(_of_the_system, name):
+                setattr(_of_the_system, name, getattr(os, name))
         for name in ("getcwd", "getcwdb"):
             _wrap(os, name, _observer.folder_read)
         for module, name in ((os, "uname"), (platform, "node")):
             _wrap(module, name, _observer.hostname_read)
-        start = threading.Thread.start
+        start, connect = threading.Thread.start, sqlite3.connect
 
         def starting(self: threading.Thread) -> None:
             _observer.note(_observer.begun, self, sys._getframe(1))
             start(self)
 
+        @functools.wraps(connect)
+        def connecting(*arguments: Any, **named: Any) -> sqlite3.Connection:
+            connection = connect(*arguments, **named)
+            _observer.note(_observer.connection, connection, sys._getframe(1))
+            return connection
+
         threading.Thread.start = starting  # type: ignore[method-assign]
+        sqlite3.connect = sqlite3.dbapi2.connect = connecting  # type: ignore[assignment]
 
 
 def _wrap(module: Any, name: str, noted: Callable[..., None]) -> None:

@@ -38,7 +38,7 @@ class Reads(NamedTuple):
     acts: tuple[str, ...] = ()
     """Parts of sentences: `starts the program git`."""
     folder: str = ""
-    """The digest of the working folder's path, if the code asked for it."""
+    """The working folder, if the code asked for it or named a file from it; as a results folder keeps it, a digest."""
 
     def __or__(self, other: Reads) -> Reads:
         acts = dict.fromkeys((*self.acts, *other.acts))
@@ -155,11 +155,6 @@ def digest_of_variable(name: str) -> str:
     """Return 32 hexadecimal digits for what a variable of the environment holds; `ABSENT` where there is none."""
     value = os.environ.get(name)
     return ABSENT if value is None else hashlib.blake2b(value.encode(errors="replace"), digest_size=16).hexdigest()
-
-
-def digest_of_folder() -> str:
-    """Return 32 hexadecimal digits for the path of the working folder; nothing else is kept of it."""
-    return hashlib.blake2b(os.getcwdb(), digest_size=16).hexdigest()
 
 
 def declared_reads(things: Iterable[Any]) -> Reads:
