@@ -390,3 +390,39 @@ def test_the_origin_of_a_row_of_ones_own_code_names_what_is_set_of_decimals_nump
     assert facts["decimal"] == {"prec": "7"}
     assert facts["numpy"] == {"over": "raise"}
     assert facts["pandas"] == {"mode.sim_interactive": "True"}
+
+
+ODD = {
+    "ByFolder": "read_from_folder()",
+    "ByLink": "json.loads(open('/proc/self/cwd/aims.json').read())",
+    "OfCVariable": "[c_variable()] * 10",
+}
+ODD_HELPERS = """
+def read_from_folder():
+    folder = os.open(HERE, os.O_RDONLY)
+    with open(os.open("aims.json", os.O_RDONLY, dir_fd=folder)) as file:
+        return json.loads(file.read())
+def c_variable():
+    c = ctypes.CDLL(None)
+    c.getenv.restype = ctypes.c_char_p
+    return len(c.getenv(b"HOME") or b"")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [{"workers": 1}, {"workers": 2}], ids=str)
+@pytest.mark.parametrize("name", ODD)
+def test_odd_ways_to_files_and_variables_leave_no_wrong_row_that_is_checked(folder, monkeypatch, name, more):
+    (folder / "elsewhere").mkdir()
+    texts = [GENERATOR.format(name=one, aims=f"({aims})", more="") for one, aims in ODD.items()]
+    (folder / "mine.py").write_text(POLICIES + ODD_HELPERS + "".join(texts))
+    if name == "ByFolder":
+        monkeypatch.chdir(folder / "elsewhere")
+    results, old = ran(folder, name, seeds=1 if name == "OfCVariable" else 10, **more)
+    assert results.failures == []
+    if name == "ByLink":
+        write(folder, "aims.json", [*AIM[:4], 90, *AIM[5:]])
+        results, new = ran(folder, name, **more)
+        assert (results.checked.checked, new == old) == (10, False)
+    else:
+        assert results.checked.checked == 0

@@ -51,6 +51,8 @@ _ACTS = {
     "socket.gethostname": "asks for the name of the machine",
 }
 _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
+_LINKS = ("/proc/self/", "/proc/thread-self/", "/dev/fd/")
+"""Where the system links to files that the process has open, and to its working folder."""
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _BY_ITSELF = ("importlib", "linecache", "numba", "tokenize")
 """What opens files by itself: to import (imports are part of the digest of code), to print lines, to keep machine
@@ -172,10 +174,12 @@ class _Observer:
                 self._notes[event](arguments, frame)
 
     def opened(self, arguments: tuple[Any, ...], frame: FrameType) -> None:
-        path, _, flags = arguments
+        path, mode, flags = arguments
         if isinstance(path, int):
             return
         place = self._place(path)
+        if mode is None and not os.path.isabs(os.fsdecode(path)) and not os.path.lexists(place):
+            self._acts["names a file from the descriptor of a folder"] = None
         if _imports(frame):
             self._module(source_from_cache(place) if place.endswith(".pyc") else place)
         elif isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
@@ -240,13 +244,17 @@ class _Observer:
         return sqlite3.SQLITE_OK
 
     def function(self, arguments: tuple[Any, ...], _: FrameType) -> None:
-        """Note a function of C by which code can open files past Python."""
+        """Note a function of C by which code can open files past Python, or read the environment."""
         if arguments[1] in OPENING_OF_C:
             self._acts[NATIVE] = None
+        elif arguments[1] in ("environ", "getenv", "secure_getenv"):
+            self._acts["reads the environment past Python"] = None
 
     def _place(self, path: Any) -> str:
         """Return the whole path of a file, and note the working folder where it is named from there."""
         name = os.fsdecode(path)
+        if name.startswith(_LINKS):
+            name = os.path.realpath(name)
         if not os.path.isabs(name):
             self._folder = os.getcwd()
         return os.path.abspath(name)
