@@ -396,6 +396,7 @@ ODD = {
     "ByFolder": "read_from_folder()",
     "ByLink": "json.loads(open('/proc/self/cwd/aims.json').read())",
     "OfCVariable": "[c_variable()] * 10",
+    "OfAttributes": "[len(os.listxattr(HERE / 'aims.txt'))] * 10",
 }
 ODD_HELPERS = """
 def read_from_folder():
@@ -418,7 +419,7 @@ def test_odd_ways_to_files_and_variables_leave_no_wrong_row_that_is_checked(fold
     (folder / "mine.py").write_text(POLICIES + ODD_HELPERS + "".join(texts))
     if name == "ByFolder":
         monkeypatch.chdir(folder / "elsewhere")
-    results, old = ran(folder, name, seeds=1 if name == "OfCVariable" else 10, **more)
+    results, old = ran(folder, name, seeds=1 if name in ("OfAttributes", "OfCVariable") else 10, **more)
     assert results.failures == []
     if name == "ByLink":
         write(folder, "aims.json", [*AIM[:4], 90, *AIM[5:]])

@@ -49,6 +49,7 @@ _ACTS = {
     **dict.fromkeys(("os.fork", "os.forkpty"), "starts another process"),
     **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "urllib.Request"), "asks another machine"),
     "socket.gethostname": "asks for the name of the machine",
+    **dict.fromkeys(("os.getxattr", "os.listxattr"), "reads attributes of a file that are no part of its content"),
 }
 _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
 _LINKS = ("/proc/self/", "/proc/thread-self/", "/dev/fd/")
