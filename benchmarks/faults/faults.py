@@ -150,7 +150,7 @@ def workers_of(driver: int) -> Iterator[int]:
             command = (stat.parent / "cmdline").read_text()
         except (OSError, IndexError):
             continue
-        if parent == driver and ("pools.worker" in command or "spawn_main" in command):
+        if parent == driver and ("executors.worker_process" in command or "spawn_main" in command):
             yield int(stat.parent.name)
 
 

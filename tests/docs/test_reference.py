@@ -65,11 +65,16 @@ def public_entries() -> list[str]:
     spoken = [f"workloads/{kind}#{regime_anchor(name)}" for kind in WORKLOAD_KINDS for name in regimes(kind)]
     reference = [
         *engines,
-        *(f"policies/{question}#{name}" for question in questions() for name in policies(question)),
+        *(
+            f"policies/{question}#{name}"
+            for question in questions()
+            for name, cls in policies(question).items()
+            if cls.built_in
+        ),
         *(f"levers#{name}" for name in sorted(levers)),
         *(figure_path(name).removeprefix("reference/") for name in figures),
         *spoken,
-        *(generator_path(cls).removeprefix("reference/") for cls in Generator.members.all().values()),
+        *(generator_path(cls).removeprefix("reference/") for cls in Generator.members.all().values() if cls.built_in),
         *(f"presets/{preset(name).of.name}#{name}" for name in preset_names()),
         *(f"importers#{name}" for name in importers()),
         *(f"commands#{name.replace(' ', '-')}" for name in COMMANDS),

@@ -78,6 +78,7 @@ AIMS = {
     "Attached": "attached(False)",
     "AttachedByParameter": "attached(True)",
     "OfPosix": "([posix.stat(HERE / 'aims.txt').st_size * k for k in range(10)])",
+    "OfEntry": "[next(os.scandir(HERE / 'one')).stat().st_size * k for k in range(10)]",
     "Whole": "json.loads(Path({path!r}).read_text())",
     "OfC": "of_c()",
 }
@@ -108,7 +109,7 @@ def write(folder, name, aims):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     declared = GENERATOR.format(name="Declared", aims=AIMS["OfParquet"], more='inputs = ["aims.parquet"]')
-    texts = [GENERATOR.format(name=name, aims=aims, more="") for name, aims in AIMS.items()]
+    texts = [GENERATOR.format(name=name, aims=f"({aims})", more="") for name, aims in AIMS.items()]
     text = ("".join(texts) + declared).replace("{path!r}", repr(str(tmp_path / "aims.json")))
     (tmp_path / "mine.py").write_text(POLICIES + text)
     for name in (
@@ -121,6 +122,8 @@ def folder(tmp_path, monkeypatch):
         *(f"aims-{k}.json" for k in range(POINTS)),
     ):
         write(tmp_path, name, AIM)
+    (tmp_path / "one").mkdir()
+    write(tmp_path, "one/aims.txt", AIM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reproducibility, "_agreed", {})
     return tmp_path
@@ -225,7 +228,9 @@ def test_a_declared_file_of_a_native_reader_is_compared(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "file"), [("Attached", "aims.db"), ("OfPosix", "aims.txt")])
+@pytest.mark.parametrize(
+    ("name", "file"), [("Attached", "aims.db"), ("OfPosix", "aims.txt"), ("OfEntry", "one/aims.txt")]
+)
 @pytest.mark.parametrize("more", [{"workers": 1}, {"workers": 2}], ids=str)
 def test_what_is_read_by_ways_that_few_take_is_read(folder, name, file, more):
     _, old = ran(folder, name, **more)

@@ -98,7 +98,7 @@ class _Observer:
             "open": self.opened,
             "os.listdir": self.listed,
             "os.mkdir": self.made,
-            "os.scandir": self.listed,
+            "os.scandir": self.scanned,
             "sqlite3.connect": self.connected,
             **dict.fromkeys(programs, self.started),
         }
@@ -227,6 +227,14 @@ class _Observer:
         (path,) = arguments
         if not isinstance(path, int):
             self.file(self._place(path or "."))
+
+    def scanned(self, arguments: tuple[Any, ...], frame: FrameType) -> None:
+        """Note a listing, and what each entry is if the user's code itself asks: sizes make no event."""
+        self.listed(arguments, frame)
+        if not isinstance(arguments[0], int) and owner_of(frame.f_globals.get("__name__")) == "user":
+            place = self._place(arguments[0] or ".")
+            for name in os.listdir(place):
+                self.file(os.path.join(place, name), what_is)
 
     def connected(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         if isinstance(arguments[0], (str, bytes, os.PathLike)) and os.fsdecode(arguments[0]) != ":memory:":

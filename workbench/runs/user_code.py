@@ -99,8 +99,10 @@ def check_code(setup: Setup, moment: str = "before") -> None:
 
 
 _SENTENCES = {
-    "before": "its code, or something it refers to, is not what it was when this run was planned; run the sweep again",
-    "during": "something it refers to changed while this run went on; let answers change nothing but their memory",
+    "before": "its code, or something it refers to, is not what it was when this run was planned; run the sweep again, "
+    "and keep what runs remember in a functools.cache or an empty dictionary",
+    "during": "something it refers to changed while this run went on; let answers change nothing but their memory, a "
+    "functools.cache or an empty dictionary",
 }
 _OF_ENGINES = {
     "before": "its code, its attributes or something they refer to is not what it was when this run was planned; "
