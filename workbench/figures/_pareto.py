@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, chosen_measure, level_of, means_of, rests_on
+from workbench.figures.estimates import Means, chosen_measure, means_of, rests_on
 from workbench.figures.figure_files import Column, below
 from workbench.figures.labels import measure_label
 from workbench.figures.panels import Panel, check_room, panels, values
@@ -110,7 +110,7 @@ def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Clo
         for line in panel.lines
     }
     defined = {
-        name: [mean_interval(side, level=level_of(runs)) for side in sides]
+        name: [mean_interval(side) for side in sides]
         for name, sides in values_by_line.items()
         if all(sides)
     }
