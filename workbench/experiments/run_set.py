@@ -156,6 +156,10 @@ class RunSet:
         rows_by_seed = zip(self.seeds, map(self.rows.get, self._ids_of(point)), strict=True)
         return {seed for seed, row in rows_by_seed if row is not None and row.status == STARVED}
 
+    def has_ended(self, point: PlannedPoint, seeds: Iterable[int]) -> bool:
+        """Return whether the runs of a point at some seeds are there, whatever their outcome."""
+        return all(run_id(point.id, seed) in self.rows for seed in seeds)
+
     def is_exact(self, point: PlannedPoint) -> bool:
         """Return whether every seed gives the same run of a point, as neither its workload nor a policy or an option
         draws; False where its code was not run."""

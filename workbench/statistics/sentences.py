@@ -234,7 +234,8 @@ def _line(results: RunSet, point: PlannedPoint, name: str, verdict: Verdict | No
 def _over(one: OverWorkloads, measure: Measure) -> Line:
     """Return a policy over the workloads of a sweep: size, workloads and word, and the ratio of the sums."""
     of, count = one.verdict.of, len(one.members)
-    counted = f"better at {one.better}, worse at {one.worse} of {count} workloads"
+    sides = [f"better at {one.better}", f"worse at {one.worse}"]
+    counted = f"{', '.join(sides if 'worse' not in one.verdict.word else sides[::-1])} of {count} workloads"
     sums = f"ratio of the sums {number(one.ratio_of_sums)}x"
     name = f"{one.name}, over {count} workloads" if one.name else f"over {count} workloads"
     return Line(name, "", sized(of, measure), f"{counted}; {said(one.verdict, measure)}; {sums}", one.verdict.word)
