@@ -50,7 +50,9 @@ PLAIN = Style()
 BARE = Style(thousands="")
 """As sweeps write numbers."""
 FIGURE = Style(minus="\N{MINUS SIGN}", infinite="\N{INFINITY}", times="\N{MULTIPLICATION SIGN}")
-TEX = Style("\\,", "-", "\\pm", "{text} \\times 10^{{{power}}}", "\\textrm{---}", "\\textrm{---}", "< ", "\\;", "\\times")
+TEX = Style(
+    "\\,", "-", "\\pm", "{text} \\times 10^{{{power}}}", "\\textrm{---}", "\\textrm{---}", "< ", "\\;", "\\times"
+)
 
 
 def number(value: float, digits: int = DIGITS, style: Style = PLAIN) -> str:

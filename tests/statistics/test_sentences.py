@@ -54,7 +54,9 @@ def made(gains, better="lower", level=1000.0, family=1, compared_by="difference"
     other = level - gains if better == "lower" else level + gains
     one = compare(baseline, other, better=better, compared_by=compared_by, **more)
     others = {k: compare([1.0, 2.0], [2.0, 1.0]) for k in range(family - 1)}
-    measure = Measure("drain_cycles", "cycles", better, "", compared_by=compared_by, least_effect=more.get("least_effect"))
+    measure = Measure(
+        "drain_cycles", "cycles", better, "", compared_by=compared_by, least_effect=more.get("least_effect")
+    )
     verdict = judge({"one": one, **others})["one"]
     return Line("mru", "1,000", *shown(verdict, measure), verdict.word)
 
@@ -97,7 +99,9 @@ def test_an_undecided_ratio_says_how_many_seeds_would_tell():
     line = made(gains, compared_by="ratio", family=5)
     needed = int(re.search(r"undecided: ([\d,]+) seeds would tell 1 % \(p 1, 5 comparisons\)", line.verdict)[1])
     assert 200 < needed < 500
-    near = made(6 + 20 * np.random.default_rng(0).permutation(np.linspace(-1.7, 1.7, 60)), compared_by="ratio", family=5)
+    near = made(
+        6 + 20 * np.random.default_rng(0).permutation(np.linspace(-1.7, 1.7, 60)), compared_by="ratio", family=5
+    )
     assert "; undecided: 56 seeds would have told 1 % (p 1, 5 comparisons)" in near.verdict
     wild = made([900.0, -50000.0] * 10, compared_by="ratio", least_effect=0.001)
     assert "undecided: no number within 100,000 seeds would tell 0.1 %" in wild.verdict
@@ -182,7 +186,9 @@ def test_a_notebook_shows_a_card(results):
 )
 def test_what_was_held_out_comes_to_one_sentence(results, monkeypatch, words, conclusion):
     verdicts = [word for word, times in words.items() for _ in range(times)]
-    made = [Block(m, m, [Line("p", "1", "", f"{word} by 2, p 1", word)]) for m, word in zip("ab", verdicts, strict=True)]
+    made = [
+        Block(m, m, [Line("p", "1", "", f"{word} by 2, p 1", word)]) for m, word in zip("ab", verdicts, strict=True)
+    ]
     monkeypatch.setattr("workbench.statistics.sentences.blocks", lambda _: [*made, Block("c", "c", made[0].lines)])
     assert conclusion in holdout_sentences(results, ["a", "b"], "trial 7")[0]
 
@@ -236,5 +242,7 @@ def test_several_workloads_come_to_one_line():
     drain, wait = blocks(wb.run(sweep, workers=0))
     over = drain.lines[-1]
     assert over.point == "worst_fit, over 2 workloads" and "x [" in over.size and over.value == ""
-    assert re.search(r"(better|worse) at \d, (better|worse) at \d of 2 workloads; .*; ratio of the sums 0\.9\d+x$", over.verdict)
+    assert re.search(
+        r"(better|worse) at \d, (better|worse) at \d of 2 workloads; .*; ratio of the sums 0\.9\d+x$", over.verdict
+    )
     assert "; sure (p <0.001, 5 comparisons); " in over.verdict and len(wait.lines) == len(drain.lines) - 1

@@ -104,7 +104,11 @@ def test_over_workloads_never_better_where_one_is_worse():
     def workload(effect: float) -> PairedComparison:
         return compare(1000 * np.exp(effect + draws.normal(0, 0.02, 40)), np.full(40, 1000.0), compared_by="ratio")
 
-    for effects, said in (((0.1, 0.05), "better"), ((0.2, -0.05), "better on average"), ((-0.2, 0.05), "worse on average")):
+    for effects, said in (
+        ((0.1, 0.05), "better"),
+        ((0.2, -0.05), "better on average"),
+        ((-0.2, 0.05), "worse on average"),
+    ):
         table = dict(enumerate(map(workload, effects)))
         whole = judge({**table, "over": over_workloads([*table.values()])}, over={"over": [0, 1]})["over"]
         assert (whole.word, whole.comparisons) == (said, 3)

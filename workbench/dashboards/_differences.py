@@ -13,8 +13,8 @@ from typing import Any, Literal
 from workbench.dashboards._canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards._elements import escaped, in_unit
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import gain_of
 from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
+from workbench.figures.estimates import gain_of
 from workbench.metrics.measure import Measure
 from workbench.number_text import number
 from workbench.runs.run import PlannedPoint

@@ -26,7 +26,6 @@ from workbench.export.venues import style
 from workbench.figures import figure
 from workbench.figures.estimates import measure_of
 from workbench.figures.frame import words
-from workbench.metrics.measure import Measure
 from workbench.parts import file_and_name, is_in_file
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.comparisons import judged

@@ -84,8 +84,9 @@ def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
     size, to, kind = one.size, f"against {one.baseline}", SIZE[one.is_ratio]
     half = half_width(size)
     says = (
-        "geometric mean of paired ratios, above 1 = better" if one.is_ratio else "mean of paired differences, positive = "
-        "better"
+        "geometric mean of paired ratios, above 1 = better"
+        if one.is_ratio
+        else "mean of paired differences, positive = better"
     )
     yield macro(kind, to_half(size.mean, half, TEX), size.mean, f"{kind} {to} ({says})", pairs)
     both = size_text(one, TEX)

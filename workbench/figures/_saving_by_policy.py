@@ -8,7 +8,16 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Compared, Means, chosen_measure, compared, gain_label, gain_of, means_of, rests_on
+from workbench.figures.estimates import (
+    Compared,
+    Means,
+    chosen_measure,
+    compared,
+    gain_label,
+    gain_of,
+    means_of,
+    rests_on,
+)
 from workbench.figures.figure_files import Column, below
 from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.number_text import to_decimals
@@ -110,7 +119,10 @@ def draw_saving_by_policy(data: SavingByPolicy) -> Figure:
 
 
 def _note(data: SavingByPolicy) -> str:
-    return rests_on((n for panel in data.panels for n in panel.n.tolist()), estimate="geometric mean" if data.unit == "percent" else "mean")
+    return rests_on(
+        (n for panel in data.panels for n in panel.n.tolist()),
+        estimate="geometric mean" if data.unit == "percent" else "mean",
+    )
 
 
 def _heat_map(data: SavingByPolicy) -> Figure:

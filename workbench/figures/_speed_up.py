@@ -73,7 +73,9 @@ def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | N
     """
     declared = measure_of(runs, measure)
     if declared.better == "neither" or declared.compared_by != "ratio":
-        raise InputError(f"speed_up needs a measure that is compared by ratios, such as a completion time. Got {measure}.")
+        raise InputError(
+            f"speed_up needs a measure that is compared by ratios, such as a completion time. Got {measure}."
+        )
     path = chosen_lever(runs, lever, "speed_up")
     titles, groups = trend_groups(runs, path, "speed_up")
     against = [(place, [line for line in lines if runs.baseline_of(line.point) is not None]) for place, lines in groups]

@@ -69,8 +69,7 @@ def trend_of(
 ) -> Curve:
     """Return the mean of a point's measure at each place where it is defined."""
     intervals = {
-        x: mean_interval([*values(runs, point, measure, figure).values()])
-        for x, (point, measure) in places.items()
+        x: mean_interval([*values(runs, point, measure, figure).values()]) for x, (point, measure) in places.items()
     }
     defined = {x: interval for x, interval in intervals.items() if interval.n}
     n = np.array([interval.n for interval in defined.values()], int)

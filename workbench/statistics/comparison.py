@@ -308,7 +308,7 @@ def _size(sizes: np.ndarray, level: float, is_ratio: bool) -> tuple[Interval, fl
     """Return the mean of the sizes with its interval, as a ratio or as it is, and the p of Student's t."""
     t, p = _t_and_p(sizes)
     interval = mean_interval(sizes, level=level)
-    if math.isinf(t) and p < 1 - level or interval.method == "constant" and t == 0:
+    if (math.isinf(t) and p < 1 - level) or (interval.method == "constant" and t == 0):
         interval = interval._replace(low=interval.mean, high=interval.mean)
     if is_ratio:
         mean, low, high = (math.exp(min(end, 700.0)) for end in interval[:3])

@@ -353,9 +353,7 @@ def looks_note(results: RunSet) -> list[str]:
     planned, seeds = results.plan.sweep.planned, len(results.seeds)
     if planned is None or planned == seeds:
         return []
-    return [
-        f"The first plan had {planned} seeds, and there are {seeds} now: every p answers for all numbers of seeds."
-    ]
+    return [f"The first plan had {planned} seeds, and there are {seeds} now: every p answers for all numbers of seeds."]
 
 
 def fitted(all_blocks: list[Block], width: int) -> Iterator[str]:

@@ -129,9 +129,7 @@ def numbers(runs: RunSet) -> list[str]:
     return [path for path, values in values_by_path.items() if len(values) > 1]
 
 
-def where_it_holds(
-    runs: RunSet, measure: Measure, x: str, y: str, correction: str = "false_discovery"
-) -> list[Place]:
+def where_it_holds(runs: RunSet, measure: Measure, x: str, y: str, correction: str = "false_discovery") -> list[Place]:
     """Return every point that has both coordinates and a baseline, in the order of the sweep, with its verdict.
 
     Parameters
