@@ -36,7 +36,7 @@ from workbench.statistics import (
     some,
     superior,
 )
-from workbench.statistics.summary import by_seed
+from workbench.statistics.comparisons import by_seed
 
 ALL = float("inf")
 

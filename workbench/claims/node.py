@@ -32,9 +32,9 @@ from workbench.metrics.node import TIMES
 from workbench.policies.translation.locate import Directory, equal_area_entries
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Finding, compare, equivalent, every, median_within, some, superior
-from workbench.statistics.comparison import shares
+from workbench.statistics.comparisons import by_seed
+from workbench.statistics.equivalence import shares
 from workbench.statistics.interval import sign_p
-from workbench.statistics.summary import by_seed
 
 MACHINE = {"cards": 4, "modules": 4}
 """A node by the rule `CardsAlike`, of which the first card is nearly full."""

@@ -16,7 +16,7 @@ from workbench.policies.placement.circuit import cost
 from workbench.policies.placement.question import Placement
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Finding, equivalent, fact, median_within
-from workbench.statistics.summary import values_of
+from workbench.statistics.comparisons import values_of
 
 SIZES: list[Any] = [
     *({"uniform": [1, most]} for most in (16, 32, 64)),
