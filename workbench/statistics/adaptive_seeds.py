@@ -214,4 +214,5 @@ def looks_of(runs: RunSet) -> Looks:
 
     With adaptive seeds it is the last alone: their rule looks at widths.
     """
-    return Looks(tuple(sorted({*runs.plan.sweep.looks, max(len(runs.seeds), 1)})))
+    count = max(len(runs.seeds), 1)
+    return Looks(tuple(sorted({min(runs.plan.sweep.planned or count, count), count})))
