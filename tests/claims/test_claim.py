@@ -12,6 +12,7 @@ from workbench import claims as room
 from workbench.claims import ClaimReport, known_claims
 from workbench.claims.cases import MARGINS
 from workbench.claims.claim import Claim, Evidence, in_order
+from workbench.claims.report import Outcome
 from workbench.statistics import compare, fact, some, superior
 
 NO_RUNS = Evidence(2, None, 1, None)
@@ -69,7 +70,7 @@ def test_the_family_is_the_specification_whatever_is_asked_for(monkeypatch):
     entered(monkeypatch, *members, counted, Claim("M1", "of another family", "¶1", lambda e: [FASTER]))
     alone, together = room.claims("H9.1"), room.claims()
     assert alone.verdicts[0].p_adjusted == together.verdicts[0].p_adjusted == 3 * FASTER.p_value
-    assert alone.heading == ["H9: every p-value times 3, the tested claims of the family, of which 2 were not run"]
+    assert alone.heading == ["H9: every p-value times 3, the tested claims of the family, of which 2 are not run"]
     assert [one.family_size for one in together.verdicts] == [3, 3, 3, 3, 1]
     assert together.heading == [
         "H9: every p-value times 3, the tested claims of the family",
@@ -81,7 +82,7 @@ def test_every_figure_of_a_line_is_of_the_case_that_it_names():
     """0.4 showed the estimate of one part beside the p-value of another."""
     cases = [FASTER._replace(id="x", measure="m", unit="cycles"), SLOWER._replace(id="y", measure="n", unit="")]
     claim = Claim("H9.1", "it is so", "¶1", lambda e: cases)
-    one = room.Outcome(claim, claim.judged(cases, 1), cases, [], 1)
+    one = Outcome(claim, claim.judged(cases, 1), cases, [], 1)
     assert one.verdict == "fails_where"
     row = one.row()
     assert (row["case"], row["measure"], row["unit"], row["p"]) == ("y", "n", "", SLOWER.p_value)
@@ -92,7 +93,7 @@ def test_every_figure_of_a_line_is_of_the_case_that_it_names():
 def test_plain_has_the_keys_that_others_read():
     cases = [FASTER._replace(measure="m", unit="cycles", results="sweep")]
     claim = Claim("H9.1", "it is so", "¶1", lambda e: cases, design="one case")
-    plain = room.Outcome(claim, claim.judged(cases, 2), cases, [], 2).plain()
+    plain = Outcome(claim, claim.judged(cases, 2), cases, [], 2).plain()
     keys = "id verdict kind measure unit estimate low high p p_adjusted family cases results"
     assert plain.keys() >= set(keys.split())
     assert (plain["verdict"], plain["kind"], plain["family"], plain["results"]) == ("holds", "tested", "H9", ["sweep"])
