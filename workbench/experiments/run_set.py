@@ -17,6 +17,7 @@ from workbench.experiments.plan import Plan
 from workbench.experiments.results_folder import (
     SWEEP,
 )
+from workbench.experiments.seeds import draws_nothing
 from workbench.experiments.store import Store
 from workbench.mechanisms.measured_by import read_measured
 from workbench.runs.row import Row
@@ -44,6 +45,8 @@ class RunSet:
         self.code_notes: list[str] = []
         """Why the code of some points was not run, and who made their rows; empty if all of it was read."""
         self._ids: dict[str, list[str]] = {}
+        self._drawn: dict[tuple[int, int], bool] = {}
+        """Whether a workload draws on a machine, by the objects of both, which the plan keeps alive."""
 
     @property
     def points(self) -> list[PlannedPoint]:
@@ -146,6 +149,12 @@ class RunSet:
             return set()
         refusals = self.values(point, counts)
         return {seed for seed, value in self.values(point, measure).items() if math.isnan(value) and refusals[seed] > 0}
+
+    def is_exact(self, point: PlannedPoint) -> bool:
+        """Return whether every seed gives the same run of a point, as neither its workload nor a policy or an option
+        draws; False where its code was not run."""
+        kind = self.plan.sweep.mechanism.engine.workload_kind
+        return bool(point.setup) and draws_nothing(point.setup, kind, self._drawn)
 
     def _ids_of(self, point: PlannedPoint) -> list[str]:
         """Return the ids of a point's runs, in the order of the seeds: each a digest, which every measure asks for."""

@@ -1,8 +1,9 @@
 """How many seeds a sweep needs: enough for intervals of a given width, and how many different runs they make.
 
 `seeds: {until: ...}` says how narrow the intervals shall be. Runs that are copies of each other are no sample:
-intervals over them would say what nobody measured. So the different runs are counted by digests of what is drawn, not
-declared; a generator all of whose laws are constant gives the same requests under every seed, as a file does.
+intervals over them would say what nobody measured. Only a workload that draws nothing makes copies: a file, or a
+generator all of whose laws are constant. Independent draws that coincide are a valid sample. So a workload is asked
+whether its numbers decide what it requests, and its requests under several seeds are not counted.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,9 @@ from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.levers import Spec, lever
 from workbench.metrics.measure import Measure
+from workbench.runs.faults import in_one_line
 from workbench.streams import Streams
+from workbench.workloads.application import Launch
 
 UNTIL_KEYS = ("first", "until")
 MOST_LOOKS = 200
@@ -129,11 +132,13 @@ def read_until(config: Mapping[str, Any], measures: Mapping[str, Measure], where
 
 
 PROBES = 3
-"""Seeds whose requests are compared first; all differ where laws draw at all, and then no more are looked at."""
+"""Seeds whose requests are compared."""
 
 
 def different_workloads(setup: Setup, wanted: str, seeds: Sequence[int]) -> int:
-    """Return how many different workloads some seeds make; as many as there are seeds where those of the first differ.
+    """Return how many different workloads some seeds make; as many as there are seeds if the workload draws.
+
+    A workload that takes the seed itself, and no number of a stream, is counted by digests.
 
     Parameters
     ----------
@@ -155,10 +160,154 @@ def different_workloads(setup: Setup, wanted: str, seeds: Sequence[int]) -> int:
     declared = setup.workload.different_seeds(setup.machine)
     if declared is not None or len(seeds) < 2:
         return len(seeds) if declared is None else min(declared, len(seeds))
+    if _numbers_decide(setup, wanted):
+        return len(seeds)
     probes = {workload_digest(setup, wanted, seed, first=True) for seed in seeds[:PROBES]}
     if len(probes) == len(seeds[:PROBES]):
         return len(seeds)
     return len({workload_digest(setup, wanted, seed) for seed in seeds})
+
+
+def draws_nothing(setup: Setup, wanted: str, drawn: dict[tuple[int, int], bool] | None = None) -> bool:
+    """Return whether every seed gives the same run: such a point is exact, and its values are no sample.
+
+    False for an engine of the user's, which may draw by itself.
+
+    Parameters
+    ----------
+    setup : Setup
+    wanted : str
+        The method of the workload that the engine asks.
+    drawn : dict, optional
+        Whether a workload draws on a machine, by the ids of both objects, which the caller keeps alive; filled in.
+    """
+    if setup.engine_code or draws(setup):
+        return False
+    key, known = (id(setup.workload), id(setup.machine)), {} if drawn is None else drawn
+    if key not in known:
+        known[key] = _workload_draws(setup, wanted)
+    return not known[key]
+
+
+def _workload_draws(setup: Setup, wanted: str) -> bool:
+    """Return whether what a workload asks differs between seeds."""
+    declared = setup.workload.different_seeds(setup.machine)
+    if declared is not None:
+        return bool(declared != 1)
+    if _numbers_decide(setup, wanted):
+        return True
+    return len({_outcome(setup, wanted, Streams(seed)) for seed in range(PROBES)}) > 1
+
+
+def _numbers_decide(setup: Setup, wanted: str) -> bool:
+    """Return whether numbers of the streams decide what a workload requests.
+
+    A law draws also where it is constant, so that a stream that has moved on is not enough. If three seeds coincide,
+    the requests are compared with those of streams that hold the least and the largest number at each place.
+    """
+    watched = _Watched(0)
+    one, other = (_outcome(setup, wanted, each, first=True) for each in (watched, Streams(1)))
+    if one != other and watched.moved():
+        return True
+    watched = _Watched(0)
+    whole = _outcome(setup, wanted, watched)
+    if _draws_in_the_engine(setup, wanted):
+        return True
+    if not watched.moved():
+        return False
+    others = [*map(Streams, range(1, PROBES)), *map(_Extremes, range(PROBES))]
+    return watched.generator_moved() or any(whole != _outcome(setup, wanted, each) for each in others)
+
+
+def _draws_in_the_engine(setup: Setup, wanted: str) -> bool:
+    """Return whether kernels of a node touch elements by chance, which the engine draws (spec 6, R7)."""
+    if wanted != "applications":
+        return False
+    steps = (
+        step
+        for application in setup.workload.applications(setup.machine, Streams(0))
+        for stream in application.streams
+        for step in stream
+    )
+    phases = (phase for step in steps if isinstance(step, Launch) for phase in step.kernel.phases)
+    return any(touch.pattern == "gather" for phase in phases for touch in phase.touches)
+
+
+class _Watched(Streams):
+    """The streams of a seed, which note every generator that they hand out."""
+
+    def __init__(self, seed: int, first: str = "", handed: list[_Handed] | None = None) -> None:
+        super().__init__(seed)
+        self._first, self._handed = first, [] if handed is None else handed
+
+    def __getitem__(self, name: str) -> np.random.Generator:
+        generator = super().__getitem__(name)
+        self._handed[-1] = self._handed[-1]._replace(is_generator=True)
+        return generator
+
+    def within(self, name: str) -> Streams:
+        """Return the streams below a name, which note theirs in the same list."""
+        return _Watched(self.seed, f"{self._first}{name}/", self._handed)
+
+    def moved(self) -> bool:
+        """Return whether a number was drawn."""
+        return any(map(_Handed.moved, self._handed))
+
+    def generator_moved(self) -> bool:
+        """Return whether NumPy's distributions drew, whose numbers `_Extremes` cannot replace."""
+        return any(one.is_generator and one.moved() for one in self._handed)
+
+    def _bits(self, name: str) -> np.random.PCG64:
+        bits = super()._bits(f"{self._first}{name}")
+        self._handed.append(_Handed(bits, bits.state))
+        return bits
+
+
+class _Handed(NamedTuple):
+    """A generator that was handed out, and its state at that time."""
+
+    bits: np.random.PCG64
+    state: Any
+    is_generator: bool = False
+
+    def moved(self) -> bool:
+        """Return whether it has drawn since."""
+        return bool(self.bits.state != self.state)
+
+
+class _Extremes(Streams):
+    """Streams of the least number, the largest, and one of the seed, in turn.
+
+    At each place of a stream the three seeds 0, 1 and 2 have all three kinds. A workload that draws again until a
+    number suits it comes to an end.
+    """
+
+    def __init__(self, seed: int, first: str = "") -> None:
+        super().__init__(seed)
+        self._first = first
+
+    def flow(self, name: str) -> Callable[[int], np.ndarray]:
+        """Return what gives the next numbers of a stream."""
+        numbers, place = super().flow(name), self.seed
+
+        def following(count: int) -> np.ndarray:
+            nonlocal place
+            kinds = np.arange(place, place + count) % 3
+            place += count
+            return np.choose(kinds, [np.zeros(count), np.full(count, _LARGEST), numbers(count)])
+
+        return following
+
+    def within(self, name: str) -> Streams:
+        """Return the streams below a name, of the same kind."""
+        return _Extremes(self.seed, f"{self._first}{name}/")
+
+    def _bits(self, name: str) -> np.random.PCG64:
+        return super()._bits(f"{self._first}{name}")
+
+
+_LARGEST = 1.0 - 2.0**-53
+"""The largest number that a stream gives."""
 
 
 def draws(setup: Setup) -> bool:
@@ -172,19 +321,37 @@ def _draws(policy: Any) -> bool:
     return bool(policy.draws) or (callable(among) and among() > 1)
 
 
+_PARTS_OF_A_NODE = ("dispatch", "heap")
+"""Options of a node that are those of another engine."""
+
+
 def _option_draws(setup: Setup) -> bool:
     """Return whether a heap is occupied at random at the start, or ties are broken at random."""
-    options = setup.options
-    return getattr(options, "occupancy", 0) > 0 or getattr(options, "module_tie", "") == "random"
+    nested = (getattr(setup.options, part, None) for part in _PARTS_OF_A_NODE)
+    return any(
+        getattr(options, "occupancy", 0) > 0 or getattr(options, "module_tie", "") == "random"
+        for options in (setup.options, *nested)
+    )
 
 
 def workload_digest(setup: Setup, wanted: str, seed: int, first: bool = False) -> bytes:
     """Return the digest of what a workload asks under a seed; with `first`, of its first block alone."""
+    return _digest_of_streams(setup, wanted, Streams(seed), first)
+
+
+def _digest_of_streams(setup: Setup, wanted: str, streams: Streams, first: bool = False) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
-    requested = getattr(setup.workload, wanted)(setup.machine, Streams(seed))
-    for part in _parts(requested, first):
+    for part in _parts(getattr(setup.workload, wanted)(setup.machine, streams), first):
         digest.update(part)
     return digest.digest()
+
+
+def _outcome(setup: Setup, wanted: str, streams: Streams, first: bool = False) -> bytes:
+    """Return the digest of what a workload asks, or the error that it raises: some raise under some numbers only."""
+    try:
+        return _digest_of_streams(setup, wanted, streams, first)
+    except Exception as problem:
+        return f"{type(problem).__name__} {in_one_line(problem)}".encode()
 
 
 def _parts(value: Any, first: bool) -> Iterator[bytes]:
