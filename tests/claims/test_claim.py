@@ -12,6 +12,7 @@ from workbench import claims as room
 from workbench.claims import ClaimReport, known_claims
 from workbench.claims.cases import MARGINS
 from workbench.claims.claim import Claim, Evidence, in_order
+from workbench.claims.plan import family_sizes
 from workbench.claims.report import Outcome
 from workbench.statistics import compare, fact, some, superior
 
@@ -102,7 +103,7 @@ def test_plain_has_the_keys_that_others_read():
 
 def test_every_hypothesis_of_the_specifications_is_there_once_and_in_order():
     words = """
-        H1.8b H3.2b H3.4b H3.8b H3.8c H3.9b H3.9c H3.10b H3.10c H3.11b H3.12b H3.12c H3.12d H4.1b H4.1c
+        H1.8b H3.2b H3.4b H3.5b H3.8b H3.8c H3.9b H3.9c H3.10b H3.10c H3.11b H3.12b H3.12c H3.12d H4.1b H4.1c
         H4.2b H4.2c H5.1b H5.9b H5.11b H6.1b
         """
     beside = words.split()
@@ -125,12 +126,20 @@ def test_a_quick_report_of_all_leaves_out_what_takes_minutes(monkeypatch):
 def test_what_is_true_by_construction_or_counted_is_said_to_be_so():
     kinds = {id: claim.kind for id, claim in known_claims().items() if claim.kind != "tested"}
     assert [id for id, kind in kinds.items() if kind == "measured"] == ["H5.11b"]
-    by_construction = {"H3.2", "H3.4", "H3.8", "H3.9", "H5.1", "H5.9", "H5.10", "H5.11"}
+    by_construction = {
+        *("H2.8", "H3.2", "H3.4", "H3.5b", "H3.8", "H3.9", "H4.8"),
+        *("H5.1", "H5.1b", "H5.7", "H5.9", "H5.10", "H5.11"),
+    }
     assert {id for id, kind in kinds.items() if kind == "by_construction"} == by_construction
     assert {id for id, kind in kinds.items() if kind == "counted"} == {
         *("H1.8", "H1.8b", "H2.1", "H2.5", "H2.6", "H3.9b", "H3.10", "H3.11", "H3.12", "H5.9b"),
         *("H3.8c", "H3.9c", "H3.10c", "H3.11b", "H3.12c", "H3.12d"),
     }
+
+
+def test_what_is_true_by_construction_corrects_no_other_claim():
+    sizes = family_sizes(known_claims())
+    assert dict(sizes) == {"H1": 8, "H2": 7, "H3": 16, "H4": 12, "H5": 7, "H6": 9}
 
 
 def test_margins_are_registered_and_do_not_change():

@@ -162,6 +162,15 @@ def test_a_claim_that_is_wrong_fails(monkeypatch):
     assert result[1].side == "against" and result[0].estimate < 0
 
 
+def test_windows_are_compared_with_static_priority_apart_from_how_both_grow(short):
+    """The growth follows from the load, which never lets a static priority come to the lowest."""
+    compared, grown = cases("H3.5", short), cases("H3.5b", short)
+    waits = ("wait_p99_cycles[4]", "wait_max_cycles[4]")
+    assert [*compared] == [f"windows against static, {wait}" for wait in waits]
+    assert [*grown] == [f"{name}, {wait}" for wait in waits for name in ("windows", "static")]
+    assert [BY_ID[id].kind for id in ("H3.5", "H3.5b")] == ["tested", "by_construction"]
+
+
 def test_calibrated_weights_have_the_ratios_of_the_power_model():
     weights = calibrated_recent()["least_recent_energy"]["weights"]
     assert weights[3] / weights[0] == pytest.approx(10_290 / 306)

@@ -41,7 +41,7 @@ def test_a_bottleneck_is_waiting_that_grows_with_the_clients(monkeypatch, times,
     judged = outcome(BOTTLENECK, monkeypatch, "service_clients", dict.fromkeys(SERVICE_GAPS, waits))
     assert (judged.verdict, judged.kind, len(judged.cases)) == (verdict, "measured", 8)
     kinds = [claim.kind for claim in room.known_claims().values() if claim.family == "H5"]
-    assert judged.family_size == len(kinds) - kinds.count("counted") - kinds.count("by_construction") == 9
+    assert judged.family_size == len(kinds) - kinds.count("counted") - kinds.count("by_construction") == 7
 
 
 def test_what_was_measured_is_kept_with_the_machine_and_not_measured_again(tmp_path):

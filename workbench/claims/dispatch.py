@@ -145,6 +145,7 @@ P99_GROWS, MAX_GROWS, UNBOUNDED = (margin(f"H3.5 {name}") for name in ("p99", "m
 least."""
 
 
+LONGEST_WAITS = ("wait_p99_cycles[4]", "wait_max_cycles[4]")
 _PRIORITIES = ("static_priority", "priority_windows")
 
 
@@ -158,14 +159,23 @@ def _starvation_points(runs: RunSet, count: int) -> tuple[PlannedPoint, PlannedP
     return static, windows
 
 
+def _shorter(evidence: Evidence) -> Iterator[Finding]:
+    runs = _starvation_runs(evidence)
+    static, windows = _starvation_points(runs, STARVATION_LONG)
+    yield from all_better(runs, static, windows, LONGEST_WAITS, "windows against static")
+
+
 def _bounded(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the cases of growth.
+
+    The load of the highest priority never ends, so that the lowest waits as long as the run. Each window has its turn.
+    """
     runs = _starvation_runs(evidence)
     (static, windows), (longer_static, longer) = (
         _starvation_points(runs, SHORT),
         _starvation_points(runs, STARVATION_LONG),
     )
-    for measure, most in (("wait_p99_cycles[4]", P99_GROWS), ("wait_max_cycles[4]", MAX_GROWS)):
-        yield better(runs, longer_static, longer, measure, "windows against static")
+    for measure, most in zip(LONGEST_WAITS, (P99_GROWS, MAX_GROWS), strict=True):
         grows = f"grows less than {most:g}-fold in a run four times as long"
         yield ratio(runs, windows, longer, measure, (-ALL, most), grows, "windows")
         grows = f"grows more than {UNBOUNDED:g}-fold in a run four times as long"
@@ -387,7 +397,23 @@ CLAIMS = [
         lambda e: _compared(e, "makespan_cycles"),
         design="2 laws of demand",
     ),
-    Claim("H3.5", "windows bound the waiting of the lowest priority", "¶82", _bounded, costs=_costs),
+    Claim(
+        "H3.5",
+        "under an endless load of the highest priority, the longest waits of the lowest are shorter with windows than "
+        "with a static priority",
+        "¶82",
+        _shorter,
+        costs=_costs,
+    ),
+    Claim(
+        "H3.5b",
+        "windows bound the waiting of the lowest priority, which grows with the run under a static one",
+        "¶82",
+        _bounded,
+        kind="by_construction",
+        design="2,000 and 8,000 groups; the load decides that static waits grow, and the windows' turn that theirs do "
+        "not",
+    ),
     Claim("H3.6", "splitting stuck groups relieves blocking", "¶91 and ¶100", _relieves),
     Claim(
         "H3.7",

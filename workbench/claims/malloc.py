@@ -338,7 +338,14 @@ CLAIMS = [
         _minimum_pays,
         costs=_minimum_costs,
     ),
-    Claim("H2.8", "any lane may lead", "¶67", _any_leader),
+    Claim(
+        "H2.8",
+        "any lane may lead",
+        "¶67",
+        _any_leader,
+        kind="by_construction",
+        design="8 laws of sizes; the lanes of a request are of one warp and call at one moment, whichever of them asks",
+    ),
     Claim("H2.9", "less pressure on the memory bus and the caches", "¶28", _traffic, design=DESIGN),
     Claim(
         "H2.10",

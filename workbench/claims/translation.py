@@ -410,6 +410,8 @@ CLAIMS = sorted(
             _reverses,
             costs=_queueing,
             joined=some,
+            kind="by_construction",
+            design="5 loads; what the directory adds to links queues on slow ones: from which load on it is slower",
         ),
         Claim("H4.9", "the older the records, the smaller the benefit", "spec 4", _delayed),
         *_claims("b", "bits", "bits"),
