@@ -171,6 +171,26 @@ def test_windows_are_compared_with_static_priority_apart_from_how_both_grow(shor
     assert [BY_ID[id].kind for id in ("H3.5", "H3.5b")] == ["tested", "by_construction"]
 
 
+def test_the_slowest_urgent_groups_are_judged_with_the_mean(evidence):
+    """A mean of 1.18 times hid what the slowest of one hundred urgent groups wait."""
+    urgent = [id for id in cases("H3.1", evidence) if id.endswith("[1]")]
+    assert urgent == [
+        f"{name}, {wait}"
+        for name in dispatch.MATCHING_WORKLOADS
+        for wait in ("wait_mean_cycles[1]", "wait_p99_cycles[1]")
+    ]
+
+
+def test_most_residual_is_judged_by_one_measure_a_load(evidence):
+    """Which of several measures tells was open before, so that one of them was bound to."""
+    assert [*cases("H3.14", evidence)] == [
+        "load 0.5, utilisation_cv_over_time",
+        "load 0.9, utilisation_cv_over_time",
+        "all queued, groups_per_kilocycle",
+    ]
+    assert len(list(BY_ID["H3.14"].costs(evidence))) == len(dispatch.LOADS)
+
+
 def test_calibrated_weights_have_the_ratios_of_the_power_model():
     weights = calibrated_recent()["least_recent_energy"]["weights"]
     assert weights[3] / weights[0] == pytest.approx(10_290 / 306)

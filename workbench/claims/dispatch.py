@@ -52,6 +52,7 @@ from workbench.statistics import Finding, fact
 
 MARGIN = margin("H3.1 first priority")
 """By how much more the highest priority may wait for H3.1 to hold."""
+URGENT_WAITS = ("wait_mean_cycles[1]", "wait_p99_cycles[1]")
 MATCHING_WORKLOADS = {
     "priorities mixed in channels": "head_of_line",
     "a channel a priority": {"regime": "head_of_line", "priority": {"uniform": [1, 4]}, "priority_by": "channel"},
@@ -66,13 +67,19 @@ FAIR = {"vary": ["plain_random", "served_marks"]}
 
 
 def _head_of_line(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the cases of throughput, of the waits of the lowest priority, and of those of the highest.
+
+    Of urgent groups the mean wait and its 99th percentile are judged: a mean may be as short as before while the
+    slowest of them wait much longer.
+    """
     for name, workload in MATCHING_WORKLOADS.items():
         blocking = experiment(workload, selection={"vary": ["strict_blocking", "served_marks"]})
         runs = evidence.runs(f"dispatch_head_of_line_{name.split()[0]}", blocking)
         first, other = point(runs, selection="strict_blocking"), point(runs, selection="served_marks")
         yield better(runs, first, other, "groups_per_kilocycle", name)
         yield better(runs, first, other, "wait_mean_cycles[4]", name)
-        yield no_worse(runs, first, other, "wait_mean_cycles[1]", MARGIN, name)
+        for measure in URGENT_WAITS:
+            yield no_worse(runs, first, other, measure, MARGIN, name)
 
 
 def _reports(evidence: Evidence) -> Iterator[Finding]:
@@ -259,6 +266,12 @@ def calibrated_residual() -> dict[str, Any]:
 CONTEXT_BYTES = 64
 """Of a wave's or a workgroup's slot: program counter, masks, identifiers."""
 LOADS = {"load 0.5": {"poisson_load": 0.5}, "load 0.9": {"poisson_load": 0.9}, "all queued": QUEUED}
+JUDGED_BY = {
+    "load 0.5": "utilisation_cv_over_time",
+    "load 0.9": "utilisation_cv_over_time",
+    "all queued": "groups_per_kilocycle",
+}
+"""The measure of H3.14 at each load, by the rule of `_residual`."""
 RAW, NORMALISED = "most_residual(normalise=False)", "most_residual(normalise=True)"
 RESIDUAL = {"most_residual": {"normalise": {"vary": [False, True]}}}
 EMPTIEST_AT = (0.7, 0.9)
@@ -277,15 +290,25 @@ def _module_runs(evidence: Evidence, load: str) -> RunSet:
 
 
 def _residual(evidence: Evidence) -> list[Finding]:
-    """Return the cases of evenness at part load, and of throughput where more waits than fits, for else it is that of
-    the arrivals."""
-    findings = []
-    for load in LOADS:
-        runs = _module_runs(evidence, load)
-        first, most, _ = runs.points
-        measures = ["utilisation_cv_over_time", "power_cv"] if load != "all queued" else ["groups_per_kilocycle"]
-        findings += [better(runs, first, most, measure, load) for measure in measures]
-    return findings
+    """Return one case a load: the measure that the specification names first of those that the load can tell.
+
+    Spec 3, H3.14 names the variance of utilisation, then that of power, then throughput. At part load utilisation
+    varies between the modules. If everything is queued, every module is full and evenness is given, so that throughput
+    alone can tell. At part load throughput is that of the arrivals. The rule was written before a run on the seeds that
+    judge.
+    """
+    return [_residual_case(evidence, load, measure) for load, measure in JUDGED_BY.items()]
+
+
+def _residual_case(evidence: Evidence, load: str, measure: str) -> Finding:
+    runs = _module_runs(evidence, load)
+    first, most, _ = runs.points
+    return better(runs, first, most, measure, load)
+
+
+def _power(evidence: Evidence) -> list[Finding]:
+    """Return how even power is at each load: shown with the claim, and no part of it."""
+    return [_residual_case(evidence, load, "power_cv") for load in LOADS]
 
 
 def _recent(evidence: Evidence) -> list[Finding]:
@@ -364,7 +387,13 @@ def _both(evidence: Evidence) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim("H3.1", "matching all channels removes head-of-line blocking", "¶40", _head_of_line),
+    Claim(
+        "H3.1",
+        "matching all channels removes head-of-line blocking",
+        "¶40",
+        _head_of_line,
+        design="2 ways to spread priorities over channels; of urgent groups the mean wait and its 99th percentile",
+    ),
     Claim(
         "H3.2",
         "one report a module serves all channels",
@@ -435,7 +464,8 @@ CLAIMS = [
         "most residual with calibrated weights balances modules better than round robin",
         "¶238, ¶246 and ¶258",
         _residual,
-        design="loads 0.5 and 0.9, and everything queued",
+        costs=_power,
+        design="evenness of utilisation at loads 0.5 and 0.9, throughput where everything is queued",
     ),
     Claim(
         "H3.15",
