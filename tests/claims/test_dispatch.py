@@ -7,10 +7,11 @@ import importlib
 import pytest
 
 from tests.claims.told_apart import told_apart
-from workbench.claims import dispatch, dispatch_probes
+from workbench.claims import dispatch, dispatch_choice, dispatch_probes
 from workbench.claims.cases import counts
 from workbench.claims.claim import Evidence
-from workbench.claims.dispatch import CLAIMS, calibrated_recent, calibrated_residual
+from workbench.claims.dispatch import CLAIMS
+from workbench.claims.dispatch_choice import calibrated_recent, calibrated_residual
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -26,8 +27,8 @@ def short(evidence):
     """Long runs made short: what comes out is not judged here, only that it comes out."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(dispatch.STUCK, "count", 200)
-        patched.setitem(dispatch.HISTORY_LONG, "count", 2000)
-        patched.setattr(dispatch, "NX", [16, 256, 1024])
+        patched.setitem(dispatch_choice.HISTORY_LONG, "count", 2000)
+        patched.setattr(dispatch_choice, "NX", [16, 256, 1024])
         patched.setattr(dispatch, "SHORT", 500)
         patched.setattr(dispatch, "STARVATION_LONG", 1000)
         yield evidence
@@ -188,7 +189,7 @@ def test_most_residual_is_judged_by_one_measure_a_load(evidence):
         "load 0.9, utilisation_cv_over_time",
         "all queued, groups_per_kilocycle",
     ]
-    assert len(list(BY_ID["H3.14"].costs(evidence))) == len(dispatch.LOADS)
+    assert len(list(BY_ID["H3.14"].costs(evidence))) == len(dispatch_choice.LOADS)
 
 
 def test_calibrated_weights_have_the_ratios_of_the_power_model():
@@ -198,4 +199,4 @@ def test_calibrated_weights_have_the_ratios_of_the_power_model():
 
 
 def test_a_mixture_of_nothing_is_what_is_left_alone():
-    assert dispatch.mixture(0.25)["weighted_choice"]["weights"] == [0.75, 0.25]
+    assert dispatch_choice.mixture(0.25)["weighted_choice"]["weights"] == [0.75, 0.25]
