@@ -26,7 +26,6 @@ from workbench.explain.residency import Survey, public_traces, survey
 from workbench.export.citations import Cited, bibliography, cited, traces_of
 from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
-from workbench.export.macros import SAVING
 from workbench.export.manifest import read_manifest
 from workbench.export.tables import file_stem
 from workbench.export.tex import escape, render
@@ -263,23 +262,21 @@ def _findings(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a sentence's parts a setting: the rules that drain sooner than first fit, and later, by their macros."""
     rows = manifest["tables"]["tables/drain_cycles.tex"]
     macros = {(one["says"], tuple(one["runs"])): name for name, one in manifest["macros"].items()}
-    for setting in dict.fromkeys(row["setting"] for row in rows):
-        here = [row for row in rows if row["setting"] == setting and "difference" in row]
-        sure = [row for row in here if row["p"]["holm"] is not None and row["p"]["holm"] < 0.05]
-        sooner, later = (
-            [row for row in sure if (row["difference"]["value"] > 0) is better] for better in (True, False)
-        )
+    for setting in dict.fromkeys(row["setting"] for row in rows if "setting" in row):
+        here = [row for row in rows if row.get("setting") == setting and "verdict" in row]
+        told = {row["point"]: {side for side in ("better", "worse") if side in row["verdict"]} for row in here}
+        sooner, later = ([row for row in here if told[row["point"]] == {side}] for side in ("better", "worse"))
         yield {
             "setting": escape(words(setting)),
-            "sooner": [_told(row, macros) for row in sorted(sooner, key=lambda row: -row["saving"]["value"])],
-            "later": [_told(row, macros) for row in sorted(later, key=lambda row: row["saving"]["value"])],
-            "same": [escape(words(row["policy"])) for row in here if row not in sure],
+            "sooner": [_told(row, macros) for row in sorted(sooner, key=lambda row: -row["size"]["value"])],
+            "later": [_told(row, macros) for row in sorted(later, key=lambda row: row["size"]["value"])],
+            "same": [escape(words(row["policy"])) for row in here if row not in sooner and row not in later],
         }
 
 
 def _told(row: Mapping[str, Any], macros: Mapping[Any, str]) -> str:
     where = ", ".join(part for part in (row["setting"], row["policy"]) if part)
-    start = f"drain_cycles, {where}: {SAVING}"
+    start = f"drain_cycles, {where}: speed-up against"
     name = next(name for (says, _), name in macros.items() if says.startswith(start))
     return f"{escape(words(row['policy']))} ({name})"
 

@@ -35,6 +35,10 @@ class PolicyError(WorkbenchError):
     """A policy broke the contract of its question: it raised, or its answer is not allowed."""
 
 
+class StarvedError(PolicyError):
+    """A run cannot end: something waits, and nothing can happen any more that would help it (spec 3)."""
+
+
 class StoreError(WorkbenchError):
     """A results folder cannot be used: it belongs to another sweep, a newer version, or another driver."""
 

@@ -42,13 +42,17 @@ class Style(NamedTuple):
     below: str = "<"
     gap: str = " "
     """Between an estimate and the limits of its interval."""
+    times: str = "x"
+    """Behind a ratio."""
 
 
 PLAIN = Style()
 BARE = Style(thousands="")
 """As sweeps write numbers."""
-FIGURE = Style(minus="\N{MINUS SIGN}", infinite="\N{INFINITY}")
-TEX = Style("\\,", "-", "\\pm", "{text} \\times 10^{{{power}}}", "\\textrm{---}", "\\textrm{---}", "< ", "\\;")
+FIGURE = Style(minus="\N{MINUS SIGN}", infinite="\N{INFINITY}", times="\N{MULTIPLICATION SIGN}")
+TEX = Style(
+    "\\,", "-", "\\pm", "{text} \\times 10^{{{power}}}", "\\textrm{---}", "\\textrm{---}", "< ", "\\;", "\\times"
+)
 
 
 def number(value: float, digits: int = DIGITS, style: Style = PLAIN) -> str:

@@ -98,6 +98,6 @@ def test_a_table_keeps_every_word_at_any_width(width):
 
 def test_digits_are_those_of_a_person():
     assert cell("capacity_bytes", 233472) == "233,472"
-    assert cell("p_holm", 0.000012) == "<0.001"
+    assert cell("p_size", 0.000012) == "<0.001"
     assert cell("quasi_p", 0.0271) == "0.027"
     assert cell("mean", 5452.83) == "5,453"

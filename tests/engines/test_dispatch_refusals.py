@@ -19,7 +19,7 @@ from tests.engines.dispatch_users import (
 )
 from tests.slow import compiled_only
 from workbench.engines.dispatch import Dispatch
-from workbench.errors import InputError, PolicyError
+from workbench.errors import InputError, PolicyError, StarvedError
 from workbench.machine.machine import Resource
 from workbench.policies.dispatch import (
     CoolestFirst,
@@ -234,6 +234,7 @@ def test_a_wrong_answer_is_an_error_that_names_the_policy(slot: str, policy: Any
     with pytest.raises(PolicyError, match=said) as wrong:
         Case(rows, policies={slot: policy}).engine()
     assert policy.name in str(wrong.value)
+    assert isinstance(wrong.value, StarvedError) == ("for ever" in said)
 
 
 @pytest.mark.parametrize("priority", [StaticPriority(), PriorityWindows(shortest=4), EverySeventh()])

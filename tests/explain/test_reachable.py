@@ -8,8 +8,8 @@ import pytest
 from tests.house.test_sweeps import ROOT, SWEEPS, case
 from workbench.api import planned
 from workbench.cli.main import main
-from workbench.statistics import compare, holm
-from workbench.statistics.summary import Family, family_of
+from workbench.statistics import compare, judge
+from workbench.statistics.comparisons import Family, family_of
 
 NAMED = {
     "pool/cache.yaml": 40,
@@ -23,13 +23,13 @@ NAMED = {
 
 
 @pytest.mark.parametrize("comparisons", [1, 7, 40, 288])
-def test_the_seeds_needed_are_the_fewest_with_which_the_clearest_data_are_significant(comparisons):
-    def p_holm(seeds):
-        clearest = compare([k + 100.0 for k in range(seeds)], [k % 3 for k in range(seeds)])
-        return holm({0: clearest.p_value, **dict.fromkeys(range(1, comparisons), 1.0)})[0]
+def test_the_seeds_needed_are_the_fewest_with_which_the_clearest_data_are_sure(comparisons):
+    def is_sure(seeds):
+        clearest = compare([k % 4 + 100.0 for k in range(seeds)], [k % 3 for k in range(seeds)])
+        return judge(dict.fromkeys(range(comparisons), clearest))[0].is_sure
 
     needed = Family(comparisons, 2).seeds_needed
-    assert p_holm(needed) < 0.05 <= p_holm(needed - 1)
+    assert is_sure(needed) and not is_sure(needed - 1)
     assert Family(comparisons, needed).reaches and not Family(comparisons, needed - 1).reaches
 
 
@@ -65,15 +65,13 @@ def test_plan_says_so(tmp_path, capsys):
     file = tmp_path / "s.yaml"
     file.write_text(json.dumps(sweep))
     assert main(["plan", str(file)]) == 0
-    note = (
-        "cannot decide: 2 comparisons at 5 seeds have no corrected p below 0.05, the smallest is 0.12; it takes 7 seeds"
-    )
+    note = "none of 2 comparisons can be sure at 5 seeds: the smallest corrected p of a direction is 0.14; it takes 7 seeds"
     assert note in capsys.readouterr().out
     assert main(["plan", str(file), "--json"]) == 0
     family = json.loads(capsys.readouterr().out)["family"]
     assert (family["comparisons"], family["reaches"], family["seeds_needed"]) == (2, False, 7)
     assert main(["plan", str(file), "--set", "seeds=7"]) == 0
-    assert "cannot" not in capsys.readouterr().out
+    assert "can be sure" not in capsys.readouterr().out
 
 
 def test_one_seed_is_no_sample_and_makes_no_family():

@@ -11,6 +11,7 @@ from tests.figures.stand_ins import runs
 from workbench.errors import InputError
 from workbench.figures import figure
 from workbench.figures.drain_difference import bar_edges
+from workbench.figures.estimates import gain_of
 from workbench.figures.marks import BAD, GOOD
 
 DRAIN = figure("drain_difference")
@@ -27,8 +28,8 @@ def test_differences_bars_and_counts_by_hand():
     assert (panel.of.name, panel.of.baseline, panel.of.missing) == ("best_fit", "first_fit", 0)
     assert list(panel.of.paired.differences) == [2, 0, -3, 4, 6]
     assert (panel.of.paired.wins, panel.of.paired.losses, panel.of.paired.ties) == (3, 1, 1)
-    assert (panel.of.paired.estimand, panel.of.paired.interval.mean) == ("median", 2)
-    assert panel.of.paired.saving.mean == pytest.approx(0.1)  # of 2/10, 0, -3/30, 4/40, 6/50
+    assert gain_of(panel.of.paired, False).mean == pytest.approx(9 / 5)
+    assert panel.of.paired.size.mean == pytest.approx((10 / 8 * 30 / 33 * 40 / 36 * 50 / 44) ** (1 / 5))
     assert data.edges.tolist() == [-4, -2, 0, 2, 4, 6]
     assert panel.counts.tolist() == [1, 0, 1, 1, 1]
     assert (data.better, data.worse) == ("faster", "slower")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import workbench as wb
-from tests.figures import stand_ins
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
 from workbench.figures._speed_up import break_even
 
@@ -44,16 +40,6 @@ def test_speed_up_is_the_baseline_over_the_other_and_passes_one_at_the_break_eve
     drawn.canvas.draw()
     name = axes.yaxis.label.get_window_extent()
     assert name.height <= axes.bbox.height  # a longer one was cut off at the top
-
-
-def test_the_interval_of_a_speed_up_that_was_seen_before_answers_for_every_look():
-    """Of nine ratios it is from the second to the eighth; where results were seen at six seeds, from end to end."""
-    drains = {"first_fit": [{"drain_cycles": 10.0}] * 9, "best_fit": [{"drain_cycles": 10.0 + k} for k in range(9)]}
-    seen = stand_ins.runs(drains, "first_fit", segments=(8, 16))
-    before = RunSet(replace(seen.plan, sweep=seen.plan.sweep._replace(looks=(6,))), seen.rows.values())
-    for runs, low, high in ((seen, 17, 11), (before, 18, 10)):
-        (line,) = figure("speed_up").data(runs, measure="drain_cycles").lines
-        assert line.means.low.tolist() == [10 / low] * 2 and line.means.high.tolist() == [10 / high] * 2
 
 
 def test_where_both_are_as_fast():

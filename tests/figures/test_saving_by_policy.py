@@ -1,9 +1,10 @@
-"""What every policy saves, in per cent of the baseline."""
+"""How much better every policy is than the baseline: speed-ups in per cent, or differences."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.figures.stand_ins import runs
 from workbench.errors import InputError
@@ -26,12 +27,13 @@ def test_shares_of_the_baseline_largest_first():
     data = SAVING.data(runs(GIVEN, baseline="first_fit"))
     (panel,) = data.panels
     assert panel.names == ("best_fit", "next_fit", "worst_fit")
-    assert panel.saving.mean.tolist() == pytest.approx([10, -0.00893, -10.0714], abs=1e-4)
-    # of 8 shares the sign test leaves all: 9.5, 9.83, 10, 10, 10, 10, 10.125, 10.25
-    assert (panel.saving.low[0], panel.saving.high[0]) == pytest.approx((9.5, 10.25))
+    logs = np.log(np.array([100, 200, 300, 400, 500, 600, 700, 800]) / [90, 181, 270, 359, 450, 541, 630, 719])
+    assert panel.gain.mean[0] == pytest.approx(100 * (np.exp(logs.mean()) - 1)) and panel.gain.mean[2] < -9
+    half = stats.t.ppf(0.975, 7) * logs.std(ddof=1) / np.sqrt(8)
+    assert panel.gain.high[0] == pytest.approx(100 * (np.exp(logs.mean() + half) - 1))
     assert panel.n.tolist() == [8, 8, 8]
-    assert "median of 8 seeds with its 95 % interval" in SAVING.draw(data).get_supxlabel()
-    assert data.label == "drain time saved against first_fit (%)"
+    assert "geometric mean of 8 seeds with its 95 % interval" in SAVING.draw(data).get_supxlabel()
+    assert data.label == "speed-up over first_fit in drain time (%)"
 
 
 def test_one_panel_a_setting():
@@ -48,10 +50,12 @@ def test_ink_best_on_top_and_hollow_where_zero_is_possible():
     dots, intervals, *ends = axes.collections
     assert all(one.get_zorder() > dots.get_zorder() for one in (intervals, *ends))  # a dot hides no interval
     assert [one.get_sizes()[0] > 2 * dots.get_sizes()[0] for one in ends] == [True, True]
-    assert dots.get_offsets()[:, 0].tolist() == pytest.approx([10, -0.00893, -10.0714], abs=1e-4)
+    assert dots.get_offsets()[:, 0].tolist() == pytest.approx(
+        SAVING.data(runs(GIVEN, baseline="first_fit")).panels[0].gain.mean.tolist()
+    )
     expected = [tuple(int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)) for c in (GOOD, "#ffffff", BAD)]
     assert np.allclose(dots.get_facecolors()[:, :3], expected)
-    assert axes.get_xlabel() == "drain time saved against first fit (%)"
+    assert axes.get_xlabel() == "speed-up over first fit in drain time (%)"
 
 
 def test_one_seed_has_no_interval_and_says_so():
@@ -59,21 +63,26 @@ def test_one_seed_has_no_interval_and_says_so():
     assert drawn.get_supxlabel() == "one seed"
 
 
-def test_a_baseline_of_zero_has_no_shares():
-    given = {"first_fit": [{"attempts": 0.0}], "best_fit": [{"attempts": 1.0}]}
-    with pytest.raises(InputError, match="shares of the baseline's attempts, whose values are not above zero"):
-        SAVING.data(runs(given, baseline="first_fit"), measure="attempts")
+def test_a_measure_that_can_be_zero_has_differences():
+    given = {"first_fit": [{"attempts": 0.0}, {"attempts": 3.0}], "best_fit": [{"attempts": 1.0}, {"attempts": 1.0}]}
+    data = SAVING.data(runs(given, baseline="first_fit"), measure="attempts")
+    assert data.panels[0].gain.mean.tolist() == [0.5] and list(data.columns())[3] == "gain_cycles"
+    assert data.label == "attempts saved against first_fit (cycles)"
+    zero = {name: [{"drain_cycles": row["attempts"]} for row in rows] for name, rows in given.items()}
+    assert SAVING.data(runs(zero, baseline="first_fit")).label == "drain time saved against first_fit (cycles)"
 
 
 def test_many_settings_are_a_heat_map_with_the_same_numbers():
     data = SAVING.data(runs(GIVEN, baseline="first_fit", segments=range(8, 20)))
     drawn = SAVING.draw(data)
     axes, bar = drawn.axes
-    assert drawn.get_figheight() < 3 and " ".join(bar.get_ylabel().split()) == "drain time saved against first fit (%)"
+    assert (
+        drawn.get_figheight() < 3 and " ".join(bar.get_ylabel().split()) == "speed-up over first fit in drain time (%)"
+    )
     assert [text.get_text() for text in axes.get_yticklabels()] == ["best fit", "next fit", "worst fit"]
     assert [text.get_text() for text in axes.get_xticklabels()] == [panel.setting for panel in data.panels]
     said = [text.get_text() for text in axes.texts]
-    assert said == ["10.0"] * 12 + ["(0.0)"] * 12 + ["-10.1"] * 12
+    assert said == ["11.1"] * 12 + ["(-0.1)"] * 12 + ["-9.1"] * 12
     assert "in brackets" in drawn.get_supxlabel()
     assert len(data.columns()["policy"]) == 36
 

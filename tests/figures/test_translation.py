@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -16,9 +15,8 @@ from workbench.engines.translation import Translation
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
-from workbench.figures.estimates import Means, level_of, mean_curve
+from workbench.figures.estimates import Means, mean_curve
 from workbench.records.translation import KINDS, SERVED_BY, TranslationRecord, events
-from workbench.statistics.interval import t_quantile
 
 SAMPLE = 50
 CORES = 4
@@ -94,16 +92,6 @@ def test_shares_are_those_of_single_accesses(found):
         counts = [Counter(event["served_by"] for event in accesses(r)) for r in simulated(found, point)]
         same(bar.percent, [[100 * count[part] / 430 for part in SERVED_BY] for count in counts])
     assert data.bars[1].percent.mean[2] > 0 == data.bars[0].percent.mean[2]
-
-
-@pytest.mark.parametrize("name", ["served_by", "network_load", "sharing_degrees"])
-def test_intervals_of_results_that_were_seen_before_answer_for_every_look(found, name):
-    before = RunSet(replace(found.plan, sweep=found.plan.sweep._replace(looks=(20, 40))), found.rows.values())
-    columns, wider = (figure(name).data(runs).columns() for runs in (found, before))
-    low, high = (next(key for key in columns if key.startswith(end)) for end in ("low", "high"))
-    width = t_quantile(level_of(before), 1) / t_quantile(0.95, 1)
-    assert width > 1.1
-    assert wider[high] - wider[low] == pytest.approx(width * (columns[high] - columns[low]))
 
 
 def test_the_distribution_counts_the_accesses_that_are_served_by_then(found):

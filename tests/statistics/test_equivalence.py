@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import InputError
 from workbench.statistics import compare, median_within, ratio_within
-from workbench.statistics.comparison import ratios
+from workbench.statistics.equivalence import ratios
 
 samples = st.lists(st.integers(-20, 20), min_size=1, max_size=30)
 bands = st.tuples(st.integers(-15, 14), st.integers(1, 30)).map(lambda b: (b[0] + 0.25, b[0] + 0.25 + b[1]))

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from workbench.errors import InputError
 from workbench.statistics import Interval, mean_interval, proportion_interval
-from workbench.statistics.interval import RESAMPLES, mean_test
 
 spread_samples = st.lists(st.integers(-1000, 1000), min_size=2, max_size=40).filter(lambda s: len(set(s)) > 1)
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -61,30 +59,6 @@ def test_mistakes_are_one_sentence(sample, options, says):
     with pytest.raises(InputError) as wrong:
         mean_interval(sample, **options)
     assert str(wrong.value) == says
-
-
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
-def test_the_bootstrap_and_its_p_value_say_the_same(level):
-    draws = np.random.default_rng(1)
-    for sample in draws.exponential(1, (30, 40)) - 0.8:
-        interval, p = mean_test(sample, level=level)
-        assert (p < 1 - level) == (interval.above(0) or interval.below(0))
-        assert interval.mean == mean_interval(sample).mean and interval.method == "bootstrap_t"
-
-
-def test_the_bootstrap_is_the_same_every_time_and_has_a_floor():
-    sample = np.random.default_rng(2).normal(5, 1, 40)
-    assert mean_test(sample) == mean_test(sample) and mean_test(sample)[1] == 1 / (RESAMPLES + 1)
-    assert mean_test([3.0] * 40) == (mean_interval([3.0] * 40), 1.0)
-    t, (ours, _) = mean_interval(sample), mean_test(sample)
-    assert (ours.low, ours.high) == pytest.approx((t.low, t.high), abs=0.1)
-
-
-@pytest.mark.slow
-def test_the_bootstrap_errs_less_than_t_where_values_are_skewed():
-    samples = np.random.default_rng(3).lognormal(0, 1, (400, 40)) - np.exp(0.5)
-    ours = np.mean([mean_test(one)[1] < 0.01 for one in samples])
-    assert ours < np.mean([scipy.stats.ttest_1samp(one, 0).pvalue < 0.01 for one in samples])
 
 
 @given(counts, st.sampled_from([0.8, 0.95, 0.99]))

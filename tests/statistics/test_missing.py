@@ -3,7 +3,6 @@
 import json
 import math
 
-import numpy as np
 import pytest
 
 import workbench as wb
@@ -17,9 +16,10 @@ from workbench.claims.report import Outcome
 from workbench.cli.main import main
 from workbench.experiments.run_set import RunSet
 from workbench.runs.row import Row
-from workbench.statistics import holm
+from workbench.statistics import judge
+from workbench.statistics.comparisons import by_seed, judged
 from workbench.statistics.notes import missing_notes
-from workbench.statistics.summary import by_seed, summary, where_it_holds
+from workbench.statistics.summary import summary, where_it_holds
 from workbench.tuning.front import Front
 
 SWEEP = {
@@ -50,10 +50,12 @@ def test_a_policy_whose_runs_all_failed_raises_nobodys_p(runs):
     whole, some = rows_of(runs), rows_of(with_failed(runs, {"worst_fit": every_seed}))
     lost = some["worst_fit"]
     assert (lost["n"], lost["pairs"], lost["missing"]) == (0, 0, 8)
-    assert all(math.isnan(lost[name]) for name in ("mean", "difference", "better", "worse", "p", "p_holm"))
-    left = {name: whole[name]["p"] for name in ("best_fit", "nearest_boundary")}
-    assert {name: some[name]["p"] for name in left} == left and min(left.values()) < 0.05
-    assert {name: some[name]["p_holm"] for name in left} == holm(left)
+    assert all(math.isnan(lost[name]) for name in ("mean", "size", "better", "worse", "p_alone", "p_size"))
+    assert lost["verdict"] == "not compared" and {row["comparisons"] for row in whole.values()} >= {3}
+    for name in ("best_fit", "nearest_boundary"):
+        assert some[name]["p_alone"] == whole[name]["p_alone"] and some[name]["comparisons"] == 2
+        assert some[name]["p_size"] <= whole[name]["p_size"]
+    assert some["nearest_boundary"]["p_size"] < whole["nearest_boundary"]["p_size"] < 0.05
 
 
 def test_some_failed_seeds_leave_the_pairs_that_both_have(runs):
@@ -61,7 +63,6 @@ def test_some_failed_seeds_leave_the_pairs_that_both_have(runs):
     rows, whole = rows_of(broken), runs.table.set_index(["policy.placement", "seed"])["drain_cycles"]
     by_hand = [whole["first_fit", seed] - whole["best_fit", seed] for seed in range(3, 7)]
     assert (rows["best_fit"]["n"], rows["best_fit"]["pairs"], rows["best_fit"]["missing"]) == (5, 4, 4)
-    assert rows["best_fit"]["difference"] == pytest.approx(np.median(by_hand))
     assert rows["best_fit"]["mean_difference"] == pytest.approx(sum(by_hand) / 4)
     assert (rows["nearest_boundary"]["pairs"], rows["nearest_boundary"]["missing"]) == (7, 1)
     assert missing_notes(broken) == [
@@ -75,12 +76,12 @@ def test_two_policies_that_share_no_finished_seed_are_not_compared(runs):
     odd = with_failed(runs, {"best_fit": lambda seed: seed % 2 == 0, "first_fit": lambda seed: seed % 2 == 1})
     row = rows_of(odd)["best_fit"]
     assert (row["n"], row["pairs"], row["missing"]) == (4, 0, 8)
-    assert math.isnan(row["p"]) and not math.isnan(row["mean"])
+    assert math.isnan(row["p_alone"]) and not math.isnan(row["mean"])
 
 
 def test_without_a_baseline_nothing_is_tested(runs):
     lost = with_failed(runs, {"first_fit": every_seed})
-    assert all(math.isnan(row["p_holm"]) for row in rows_of(lost).values() if "p_holm" in row)
+    assert all(one.word == "not compared" for one in judged(lost).verdicts.values())
     assert missing_notes(lost) == [
         "first_fit: all 8 runs failed, so nothing is tested (n = 0); the first: it broke.",
         *(
@@ -104,8 +105,9 @@ def test_a_place_without_runs_is_no_member_of_the_map():
     lost = where_it_holds(
         with_failed(runs, {runs.label(whole[0].point): every_seed}), measure, *axes, correction="holm"
     )
-    assert math.isnan(lost[0].p_adjusted) and lost[0].verdict == "undecided"
-    assert [one.p_adjusted for one in lost[1:]] == [*holm({k: one.p_value for k, one in enumerate(whole[1:])}).values()]
+    assert lost[0].verdict.word == "not compared"
+    again = judge({place.point.id: place.verdict.of for place in whole[1:]})
+    assert [one.verdict for one in lost[1:]] == [*again.values()]
 
 
 def test_the_holdout_of_a_study_tests_what_has_pairs():
@@ -163,7 +165,7 @@ def test_commands_say_so(tmp_path, capsys):
     output = json.loads(capsys.readouterr().out)
     assert output["missing"][0].startswith(line)
     lost = next(row for row in output["summary"] if row["policy.placement"] == "raises")
-    assert (lost["n"], lost["p"], lost["p_holm"]) == (0, None, None)
+    assert (lost["n"], lost["p_alone"], lost["verdict"]) == (0, None, "not compared")
 
 
 REFUSING = {
@@ -205,7 +207,7 @@ def test_a_refusal_is_the_worst_rank_in_a_comparison(refusing):
     for measure in ("makespan_cycles", "groups_per_second"):
         row = rows.loc[measure, "local_only"]
         assert (row.better, row.worse, row.pairs, row.missing) == (2, 6, 8, 0)
-        assert row.difference == -math.inf
+        assert (row.ended, row.compared_by, row.verdict) == (2, "ratio", "undecided")
     assert (rows.loc["makespan_cycles", "local_only"].n, rows.loc["groups_ended", "local_only"].n) == (2, 8)
 
 

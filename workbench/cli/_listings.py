@@ -183,8 +183,7 @@ def _declared(own: Any) -> dict[str, Any]:
 
 
 def _row_of_measure(engine: str, measure: Any, built_in: bool) -> dict[str, Any]:
-    facts = {"name": measure.name, "unit": measure.unit, "better": measure.better}
-    return {"engine": engine, **facts, "description": measure.description, "built_in": built_in}
+    return {"engine": engine, "name": measure.name, **measure.facts(), "built_in": built_in}
 
 
 def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:

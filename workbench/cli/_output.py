@@ -95,7 +95,7 @@ def say_summary(results: Results, wide: bool, most: int | None = None, before: S
     every = blocks(results)
     for line in fitted(every[:1] if is_long else every, shutil.get_terminal_size().columns):
         print(line)
-    if words := key(every, results.plan.sweep.estimand):
+    if words := key(every, results):
         say_lines([*words, *looks_note(results), *(few for few in too_few_seeds(results.plan) if few not in before)])
     return is_long
 
@@ -148,7 +148,7 @@ def say_lines(lines: Iterable[str]) -> None:
 def cell(name: str, value: Any) -> str:
     """Return a value as a table shows it: whole numbers exactly, others in three digits, a small p as that.
 
-    >>> cell("bytes", 85899345920), cell("mean", 0.123456), cell("p_holm", 1e-9), cell("mean", float("nan"))
+    >>> cell("bytes", 85899345920), cell("mean", 0.123456), cell("p_size", 1e-9), cell("mean", float("nan"))
     ('85,899,345,920', '0.123', '<0.001', '-')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):

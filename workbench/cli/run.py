@@ -191,7 +191,7 @@ def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
 
 def _run_plan(args: argparse.Namespace) -> int:
     from workbench.api import planned
-    from workbench.statistics.summary import family_of
+    from workbench.statistics.comparisons import family_of
 
     plan = planned(args.sweep, set=overrides(args))
     kept, note = _kept_runs(plan, Path(args.out) if args.out else default_folder(args.sweep))
@@ -202,7 +202,7 @@ def _run_plan(args: argparse.Namespace) -> int:
         noted = {"note": note} if note else {}
         size = {"comparisons": family.comparisons, "seeds": family.seeds, "seeds_needed": family.seeds_needed}
         facts = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
-        say_json({**facts, "family": {**size, "least_p_holm": family.least_p, "reaches": family.reaches}, **noted})
+        say_json({**facts, "family": {**size, "least_p_direction": family.least_p, "reaches": family.reaches}, **noted})
     else:
         if drawn:
             say_lines([drawn.says()])

@@ -1,22 +1,25 @@
 """Paired differences on a page: a histogram, small multiples of several policies, the table of measures.
 
-Of one measure a histogram shows the differences of all seeds with their median and its interval; the table has every
-measure, with the median difference and its interval.
+Of one measure a histogram shows the differences of all seeds with their mean and its interval. The table has every
+measure, with the size of its comparison and the verdict.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from workbench.dashboards._canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards._elements import escaped, in_unit
 from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
+from workbench.figures.estimates import gain_of
 from workbench.metrics.measure import Measure
+from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
-from workbench.statistics import Pairs, compare, pair
+from workbench.statistics import Interval, PairedComparison, Pairs, Verdict, compare, judge, pair
+from workbench.statistics.sentences import shown
 
 _NO_DIFFERENCE: dict[str, Any] = {"words": "", "label": "", "edges": [], "counts": []}
 
@@ -48,22 +51,11 @@ def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
 
 
 def difference_words(difference: DrainDifference) -> str:
-    """Return the result in a line; a share never stands without the word "undecided" where its interval holds zero."""
+    """Return the result in a line: the size of the comparison, its verdict by itself, and what it needs to tell."""
     (panel,) = difference.panels
-    paired = panel.of.paired
-    mean, saving = paired.interval, paired.saving.mean
-    unit = f" {difference.unit}" if difference.unit and difference.unit != "bytes" else ""
-    low, middle, high = (in_unit(value, difference.unit) for value in (mean.low, mean.mean, mean.high))
-    limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
-    share = f" = {saving:.2%}" if math.isfinite(saving) else ""
-    seeds = paired.n
-    undecided = "" if mean.above(0) or mean.below(0) else f" (undecided at {seeds} seed{'s' * (seeds != 1)})"
-    if seeds == 1:
-        verdict = "the same" if paired.ties else difference.better if paired.wins else difference.worse
-        return f"{panel.of.name} against {panel.of.baseline}, one run: {verdict} by {middle}{unit}{share}{undecided}."
-    counts = f"{difference.better} on {paired.wins} seeds, {difference.worse} on {paired.losses}, tied on {paired.ties}"
-    estimate = f"{paired.estimand} gain {middle}{limits}{unit}{share}{undecided}"
-    return f"{panel.of.name} against {panel.of.baseline}: {estimate}; {counts}."
+    size, verdict = shown(judge({"": panel.of.paired})[""], difference.measure)
+    text = "; ".join(filter(None, [size, verdict]))
+    return f"{panel.of.name} against {panel.of.baseline}: {text}."
 
 
 class MultiplesPanel(PickingWidget):
@@ -82,7 +74,7 @@ class MultiplesPanel(PickingWidget):
 
 def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, Any]:
     """Return what the browser draws: the best first."""
-    ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -one[1].of.paired.interval.mean)
+    ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -_mean(one[1]).mean)
     return {
         "label": difference.label,
         "edges": difference.edges.tolist(),
@@ -95,16 +87,21 @@ def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, 
 
 
 def _words(panel: Histogram, unit: str) -> str:
-    """Return the estimate with its interval; "undecided" where that holds zero."""
-    mean = panel.of.paired.interval
+    """Return the mean difference with its interval; "undecided" where no word is earned."""
+    mean = _mean(panel)
     low, middle, high = (in_unit(value, unit) for value in (mean.low, mean.mean, mean.high))
     limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
-    return f"{middle}{limits}{'' if mean.above(0) or mean.below(0) else ' undecided'}"
+    word = judge({"": panel.of.paired})[""].word
+    return f"{middle}{limits}{f' {word}' if word == 'undecided' else ''}"
+
+
+def _mean(panel: Histogram) -> Interval:
+    return gain_of(panel.of.paired, False)
 
 
 def _bars(panel: Histogram) -> dict[str, Any]:
     """Return the bars of a panel, and the estimate with the limits that are known."""
-    interval = panel.of.paired.interval
+    interval = _mean(panel)
     known = math.isfinite(interval.low)
     return {
         "counts": panel.counts.tolist(),
@@ -118,24 +115,35 @@ def _bars(panel: Histogram) -> dict[str, Any]:
 def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
     """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
-    Means and median differences are over the seeds at which both are defined; a difference above 0 is for the better.
+    Means and sizes are over the seeds at which both are defined. Verdicts are corrected over all rows.
     """
     sides = map(escaped, names)
     head = "".join(
-        f"<th>{word}</th>" for word in ("measure", *sides, "median difference, 95 % interval", "better / worse")
+        f"<th>{word}</th>" for word in ("measure", *sides, "better by, 95 % interval", "better / worse", "verdict")
     )
     body = "".join(_rows(runs, points))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
-    for name, measure in runs.plan.sweep.mechanism.measures.items():
+    known, every = runs.plan.sweep.mechanism.measures, {}
+    for name in known:
         values = [_finite(runs, point, name) for point in points]
         if values[0].keys() & values[1].keys():
-            pairs = pair(*values)
-            means = "".join(f"<td>{in_unit(side.mean(), measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
-            named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
-            yield f"<tr>{named}{means}{_difference(pairs, measure)}</tr>"
+            every[name] = pair(*values)
+    compared = {name: _compared(pairs, known[name]) for name, pairs in every.items() if known[name].better != "neither"}
+    verdicts = judge(compared)
+    for name, pairs in every.items():
+        measure = known[name]
+        means = "".join(f"<td>{in_unit(side.mean(), measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
+        named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
+        yield f"<tr>{named}{means}{_difference(verdicts.get(name), measure)}</tr>"
+
+
+def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:
+    better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
+    shape = {"compared_by": measure.compared_by, "least_effect": measure.least}
+    return compare(pairs.baseline, pairs.other, better=better, **shape)
 
 
 def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
@@ -147,13 +155,14 @@ def _named(measure: Measure) -> str:
     return f"{escaped(measure.label)} {arrow}".rstrip()
 
 
-def _difference(pairs: Pairs, measure: Measure) -> str:
-    if measure.better == "neither":
-        return "<td></td><td></td>"
-    gained = pairs.differences() if measure.better == "lower" else -pairs.differences()
-    interval = compare(pairs.baseline, pairs.other, better=measure.better).interval
-    clear = "better" if interval.above(0) else "worse" if interval.below(0) else "even"
-    low, mean, high = (in_unit(value, measure.unit) for value in (interval.low, interval.mean, interval.high))
-    limits = f" [{low}, {high}]" if math.isfinite(interval.low) else ""
-    counted = f"{(gained > 0).sum()} / {(gained < 0).sum()}"
-    return f'<td class="wb-{clear}">{mean}{limits}</td><td>{counted}</td>'
+def _difference(verdict: Verdict | None, measure: Measure) -> str:
+    if verdict is None:
+        return "<td></td><td></td><td></td>"
+    one = verdict.of
+    clear = verdict.side or "even"
+    ends = (one.size.low, one.size.mean, one.size.high)
+    low, mean, high = (number(end) if one.is_ratio else in_unit(end, measure.unit) for end in ends)
+    limits = f" [{low}, {high}]" if math.isfinite(one.size.low) else ""
+    size = f"{mean}{'&times;' if one.is_ratio else ''}{limits}"
+    word = f"sure {verdict.word}" if verdict.is_sure else verdict.word
+    return f'<td class="wb-{clear}">{size}</td><td>{one.wins} / {one.losses}</td><td class="wb-{clear}">{word}</td>'

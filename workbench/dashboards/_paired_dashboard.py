@@ -49,8 +49,8 @@ SLICE_SECONDS = 0.25
 _LEGEND = (
     '<b class="wb-baseline">&#9679; the baseline</b>, <b class="wb-other">&#9679; the other side</b>; '
     "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
-    "dot is their median, the line through it the interval that holds the true median in 95 of 100 such comparisons. "
-    "Undecided: the interval holds zero, more seeds may tell."
+    "dot is their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
+    "Sure: better, or worse, on average and at most seeds that differ. Undecided: more seeds may tell."
 )
 
 _STYLE = Path(__file__).with_name("dashboard.css")

@@ -56,7 +56,7 @@ class Faults(NamedTuple):
     none: int
     not_free: int = wrong("placement")
     placement_raised: int = raised("placement")
-    starved: int = wrong("placement", "refuses for ever: nothing is left that could be released")
+    starved: int = wrong("placement", "refuses for ever: nothing is left that could be released", starved=True)
 
 
 COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)

@@ -174,8 +174,15 @@ def _inside(name: str) -> str:
 def _measure(name: str, facts: Any) -> Measure:
     known = facts if isinstance(facts, Mapping) else {}
     better = known.get("better")
-    described = str(known.get("description", ""))
-    return Measure(name, str(known.get("unit", "")), better if better in BETTER else "neither", described)
+    described, least = str(known.get("description", "")), known.get("least_effect")
+    return Measure(
+        name,
+        str(known.get("unit", "")),
+        better if better in BETTER else "neither",
+        described,
+        compared_by="ratio" if known.get("compared_by") == "ratio" else "difference",
+        least_effect=least if isinstance(least, (int, float)) and least > 0 else None,
+    )
 
 
 def not_run(record: Any) -> float:

@@ -51,10 +51,10 @@ def kept_provenance(folder: Path) -> dict[str, Any]:
     return before if isinstance(before, dict) else {}
 
 
-def _own_measures(runs: RunSet) -> dict[str, dict[str, str]]:
-    """Return unit, direction and description of each measure of the user's."""
+def _own_measures(runs: RunSet) -> dict[str, dict[str, Any]]:
+    """Return what is declared of each measure of the user's."""
     declared = [one.declared for one in runs.plan.sweep.user_measures.values() if not one.built_in]
-    return {one.name: {"unit": one.unit, "better": one.better, "description": one.description} for one in declared}
+    return {one.name: one.facts() for one in declared}
 
 
 def _without_folders(coordinates: dict[str, Any]) -> dict[str, Any]:

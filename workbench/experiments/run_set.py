@@ -20,7 +20,7 @@ from workbench.experiments.results_folder import (
 from workbench.experiments.seeds import draws_nothing
 from workbench.experiments.store import Store
 from workbench.mechanisms.measured_by import read_measured
-from workbench.runs.row import Row
+from workbench.runs.row import STARVED, Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.runs.user_code import check_code
 
@@ -60,7 +60,7 @@ class RunSet:
 
     @property
     def failures(self) -> list[Row]:
-        """Return the runs that failed."""
+        """Return the runs that failed, starved ones among them."""
         return [row for row in self.rows.values() if row.status != "done"]
 
     @property
@@ -149,6 +149,16 @@ class RunSet:
             return set()
         refusals = self.values(point, counts)
         return {seed for seed, value in self.values(point, measure).items() if math.isnan(value) and refusals[seed] > 0}
+
+    def starved(self, point: PlannedPoint) -> set[int]:
+        """Return the seeds of a point's runs in which something waits for ever (spec 3): they are failures, and there
+        is no worse outcome."""
+        rows_by_seed = zip(self.seeds, map(self.rows.get, self._ids_of(point)), strict=True)
+        return {seed for seed, row in rows_by_seed if row is not None and row.status == STARVED}
+
+    def has_ended(self, point: PlannedPoint, seeds: Iterable[int]) -> bool:
+        """Return whether the runs of a point at some seeds are there, whatever their outcome."""
+        return all(run_id(point.id, seed) in self.rows for seed in seeds)
 
     def is_exact(self, point: PlannedPoint) -> bool:
         """Return whether every seed gives the same run of a point, as neither its workload nor a policy or an option

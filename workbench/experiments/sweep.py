@@ -77,6 +77,8 @@ class Sweep(NamedTuple):
     estimand: Literal["median", "mean"] = "median"
     """What is judged of paired differences."""
     looks: tuple[int, ...] = ()
+    planned: int | None = None
+    least_effect: Mapping[str, float] = {}
     """The numbers of seeds at which its results were seen before."""
 
     @property

@@ -17,8 +17,8 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
-from workbench.statistics import compare, holm, mean_interval
-from workbench.statistics.summary import by_seed, values_of
+from workbench.statistics import PairedComparison, Verdict, compare, judge, mean_interval
+from workbench.statistics.comparisons import by_seed, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,17 +40,15 @@ class Blame:
         """Return one row a point of the sweep, measure and kind of delay, the heaviest of each point first.
 
         Columns: one a varied lever; `measure`; `part`, the kind of delay; `pairs` of seeds; `mean` of the measure with
-        everything; `blame`, the median change of it as the delay is removed, positive = better without, with the ends
-        of its 95 % interval, `low` and `high`; `share`, the median of the change over the value with everything;
-        `better`, in how many seeds it is; `p` of no change and `p_holm`, corrected over the table.
+        everything; `blame`, the mean change of it as the delay is removed, positive = better without, with the ends of
+        its 95 % interval, `low` and `high`; `share`, the change over the mean with everything; `better`, in how many
+        seeds it is; `p_alone` of the change, `p_size` and `p_direction`, corrected over the table, and `verdict`.
         """
         import pandas as pd
 
         rows = [row for measure in self.measures for row in _rows(self.results, measure)]
-        tested = {k: row["p"] for k, row in enumerate(rows) if not math.isnan(row["p"])}
-        for k, p_adjusted in holm(tested).items():
-            rows[k]["p_holm"] = p_adjusted
-        return pd.DataFrame(rows)
+        verdicts = judge(dict(enumerate(paired for _, paired in rows)))
+        return pd.DataFrame([{**row, **_tested(verdicts[k])} for k, (row, _) in enumerate(rows)])
 
 
 def blame_sweep(sweep: Sweep, parts: tuple[str, ...] | None = None) -> dict[str, Any]:
@@ -99,13 +97,13 @@ def measures_of(sweep: Sweep, measure: str | None) -> tuple[Measure, ...]:
     return chosen
 
 
-def _rows(runs: RunSet, measure: Measure) -> Iterator[dict[str, Any]]:
+def _rows(runs: RunSet, measure: Measure) -> Iterator[tuple[dict[str, Any], PairedComparison]]:
     """Yield the rows of a measure, point by point."""
     for point in runs.points:
         if _without(point) == NOTHING:
             others = [other for other in runs.points if _is_beside(other, point)]
             rows = [_row(runs, point, other, measure) for other in others]
-            yield from sorted(rows, key=lambda row: -row["blame"] if row["pairs"] else math.inf)
+            yield from sorted(rows, key=lambda row: -row[0]["blame"] if row[0]["pairs"] else math.inf)
 
 
 def _without(point: PlannedPoint) -> str:
@@ -122,20 +120,27 @@ def _place(point: PlannedPoint) -> dict[str, Any]:
     return {path: value for path, value in point.coordinates.items() if path != LEVER}
 
 
-def _row(runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measure) -> dict[str, Any]:
+def _row(
+    runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measure
+) -> tuple[dict[str, Any], PairedComparison]:
     sides = by_seed(runs, point, measure.name), by_seed(runs, other, measure.name)
     better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
     paired = compare(*sides, names=(NOTHING, _without(other)), better=better)
-    return {
+    row = {
         **{path: point.coordinates.get(path) for path in runs.varied if path != LEVER},
         "measure": measure.name,
         "part": _without(other),
         "pairs": paired.n,
         "mean": mean_interval([*values_of(runs, point, measure.name).values()]).mean,
-        "blame": paired.interval.mean,
-        "low": paired.interval.low,
-        "high": paired.interval.high,
-        "share": paired.saving.mean,
+        "blame": paired.size.mean,
+        "low": paired.size.low,
+        "high": paired.size.high,
+        "share": paired.size.mean / paired.baseline_mean if paired.baseline_mean > 0 else math.nan,
         "better": paired.wins,
-        "p": paired.p_value,
+        "p_alone": paired.p_alone,
     }
+    return row, paired
+
+
+def _tested(verdict: Verdict) -> dict[str, Any]:
+    return {"p_size": verdict.p_size, "p_direction": verdict.p_direction, "verdict": verdict.word}

@@ -21,10 +21,8 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
-from workbench.statistics import Interval, compare, false_discovery
-from workbench.statistics.summary import by_seed
-
-ALPHA = 0.05
+from workbench.statistics import Interval, PairedComparison, Verdict, compare, judge
+from workbench.statistics.comparisons import by_seed
 
 
 class Factor(NamedTuple):
@@ -42,15 +40,23 @@ class Effect(NamedTuple):
 
     setting: str
     factors: tuple[str, ...]
-    gain: Interval
-    """The median over the seeds, in percent of the mean where every choice has its first value; positive = better."""
-    p_value: float
-    p_adjusted: float
-    """Over all effects of all settings, by false discovery (Benjamini and Hochberg)."""
+    verdict: Verdict
+    """Corrected over all effects of all settings, by false discovery (Benjamini and Hochberg)."""
     contrasts: np.ndarray
     """float64[seeds], the gain of each seed in percent; infinite where only one side has a run that refused."""
     missing: int = 0
     """Seeds that some combination lacks."""
+
+    @property
+    def gain(self) -> Interval:
+        """Return the mean over the seeds that end, in percent of the mean where every choice has its first value;
+        positive = better."""
+        return self.verdict.of.size
+
+    @property
+    def n(self) -> int:
+        """Return the number of seeds."""
+        return self.verdict.of.n
 
     @property
     def infinite(self) -> int:
@@ -59,8 +65,8 @@ class Effect(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Return whether the effect is told from none after correction."""
-        return self.p_adjusted < ALPHA and (self.gain.above(0) or self.gain.below(0))
+        """Return whether the effect is told from none after correction, in size or in direction."""
+        return bool(self.verdict.side)
 
 
 class Factorial(NamedTuple):
@@ -98,8 +104,11 @@ def factorial(runs: RunSet, measure: Measure) -> Factorial:
     results = [
         one for setting, points in settings_of(runs, factors) for one in _effects(runs, measure, setting, points)
     ]
-    adjusted = false_discovery({k: one.p_value for k, one in enumerate(results) if not math.isnan(one.p_value)})
-    effects = tuple(one._replace(p_adjusted=adjusted.get(k, math.nan)) for k, one in enumerate(results))
+    verdicts = judge({k: paired for k, (*_, paired) in enumerate(results)}, "false_discovery")
+    effects = tuple(
+        Effect(setting, factors, verdicts[k], gains, missing)
+        for k, (setting, factors, gains, missing, _) in enumerate(results)
+    )
     names = tuple(one.name for one in factors)
     return Factorial(measure.name, names, tuple(dict.fromkeys(one.setting for one in results)), effects)
 
@@ -168,7 +177,10 @@ def _words(point: PlannedPoint, path: str) -> str:
     return str(value) if isinstance(value, str) else f"{name} {value}"
 
 
-def _effects(runs: RunSet, measure: Measure, setting: str, points: Points) -> Iterator[Effect]:
+def _effects(
+    runs: RunSet, measure: Measure, setting: str, points: Points
+) -> Iterator[tuple[str, tuple[str, ...], np.ndarray, int, PairedComparison]]:
+    """Yield setting, factors, gains by seed, missing seeds and comparison of every effect."""
     names = [factor.name for factor in factors_of(runs)]
     by_levels = {levels: by_seed(runs, point, measure.name) for levels, point in points.items()}
     seeds = [seed for seed in runs.seeds if not any(math.isnan(one[seed]) for one in by_levels.values())]
@@ -186,7 +198,7 @@ def _effects(runs: RunSet, measure: Measure, setting: str, points: Points) -> It
         by_place = dict(enumerate(gains.tolist()))
         one = compare(dict.fromkeys(by_place, 0.0), by_place, names=("none", " and ".join(factors)), better="higher")
         missing = len(runs.seeds) - len(seeds)
-        yield Effect(setting, factors, one.interval, one.p_value, math.nan, gains, missing)
+        yield setting, factors, gains, missing, one
 
 
 def contrast(values: Mapping[Any, np.ndarray], chosen: tuple[int, ...]) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -11,8 +10,9 @@ from workbench.figures.frame import words
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint, run_id
-from workbench.statistics import Interval, PairedComparison, holm
-from workbench.statistics.summary import by_seed, comparison, point_mean
+from workbench.statistics import Interval, PairedComparison, Verdict
+from workbench.statistics.comparisons import judged, measure_of, values_of
+from workbench.statistics.summary import point_mean
 
 
 class Place(NamedTuple):
@@ -36,16 +36,18 @@ class Cell(NamedTuple):
     place: Place
     measure: Measure
     mean: Interval
-    against: PairedComparison | None
-    """The paired comparison with the baseline, None for the baseline itself and where neither direction is better."""
-    p_holm: float
-    """Corrected over all comparisons of the bundle; NaN where there is none."""
-    family: int
-    """How many these are."""
+    verdict: Verdict | None
+    """On the comparison with the baseline, corrected over all comparisons of the bundle; None for the baseline itself
+    and where neither direction is better."""
     runs: list[str]
     """The sets of runs behind the mean."""
     pairs: list[str]
     """The sets of runs behind the comparison."""
+
+    @property
+    def against(self) -> PairedComparison | None:
+        """Return the comparison with the baseline."""
+        return None if self.verdict is None else self.verdict.of
 
 
 class RunSets:
@@ -74,19 +76,21 @@ def places(runs: RunSet) -> list[Place]:
 
 def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
     """Return every measure of the sweep at every point; the p-values are corrected together."""
-    measures = [runs.plan.sweep.mechanism.measures[name] for name in runs.plan.sweep.measures]
-    rows = [_cell(runs, sets, place, measure) for measure in measures for place in named]
-    adjusted = holm({k: cell.against.p_value for k, cell in enumerate(rows) if cell.against and cell.against.n})
-    return [cell._replace(p_holm=adjusted.get(k, math.nan), family=len(adjusted)) for k, cell in enumerate(rows)]
+    verdicts = judged(runs).verdicts
+    return [
+        _cell(runs, sets, place, measure_of(runs, name), verdicts.get((name, place.point.id)))
+        for name in runs.plan.sweep.measures
+        for place in named
+    ]
 
 
-def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
-    values = by_seed(runs, place.point, measure.name)
-    finite = {seed: value for seed, value in values.items() if not math.isnan(value)}
-    against, baseline = comparison(runs, place.point, measure.name), runs.baseline_of(place.point)
-    pairs = [sets.name(one, against.seeds) for one in (baseline, place.point) if one is not None] if against else []
+def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure, verdict: Verdict | None) -> Cell:
+    finite = values_of(runs, place.point, measure.name)
+    baseline = runs.baseline_of(place.point)
+    both = [one for one in (baseline, place.point) if one is not None]
+    pairs = [sets.name(one, verdict.of.seeds) for one in both] if verdict else []
     mean = point_mean(runs, place.point, measure.name)
-    return Cell(place, measure, mean, against, math.nan, 0, [sets.name(place.point, finite)], pairs)
+    return Cell(place, measure, mean, verdict, [sets.name(place.point, finite)], pairs)
 
 
 def half_width(interval: Interval) -> float:

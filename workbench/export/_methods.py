@@ -14,14 +14,13 @@ from workbench.levers import Spec
 from workbench.machine.presets import preset
 from workbench.number_text import FIGURE, MOST_DIGITS, number
 from workbench.parts import file_and_name, is_in_file
-from workbench.statistics.adaptive_seeds import looks_of
-from workbench.statistics.summary import family_of
+from workbench.statistics.comparisons import family_of, workload_groups
 
 _HEAD = "% How it was done, in sentences made from the sweep; keys of \\cite are those of references.bib.\n"
-_TESTS = {
-    "median": "the median paired difference, with the interval of order statistics that the exact two-sided sign test "
-    "leaves; a tie counts for neither side",
-    "mean": "the mean paired difference, with the interval and the test of the studentised bootstrap",
+_SIZES = {
+    True: "the geometric mean of the paired ratios, by Student's t on their logarithms, so that a speed-up above 1 means "
+    "better than the baseline",
+    False: "the mean of the paired differences, by Student's t, so that a positive one means better than the baseline",
 }
 
 
@@ -126,17 +125,38 @@ def _statistics(runs: RunSet) -> list[str]:
         return ["With one seed there are no intervals and no tests: the numbers are those of single runs."]
     result = ["Means have 95\\,\\% intervals by Student's t."]
     if sweep.config.get("baseline") is not None:
-        several = family_of(runs.plan).comparisons
-        result.append(
-            f"A comparison with the baseline rests on {_TESTS[sweep.estimand]}; positive differences mean better than "
-            f"the baseline. The p-values of the {several} comparisons of this bundle, over all measures and points, "
-            "are corrected together by Holm's method, and called significant below 0.05."
-        )
-        looks = looks_of(runs).counts
-        if len(looks) > 1:
-            before = ", ".join(map(str, looks[:-1]))
-            result.append(f"Results were seen at {before} seeds before; every p-value answers for all of these looks.")
+        result += _comparisons(runs)
     return result
+
+
+def _comparisons(runs: RunSet) -> Iterator[str]:
+    """Yield how comparisons are judged, of what was used."""
+    sweep, count = runs.plan.sweep, family_of(runs.plan).comparisons
+    judged = [sweep.mechanism.measures[name] for name in sweep.measures]
+    by_ratio = {kind: [one for one in judged if (one.compared_by == "ratio") is kind] for kind in _SIZES}
+    for kind, measures in by_ratio.items():
+        if named := [escape(measure_words(one)) for one in measures if one.better != "neither"]:
+            yield f"The size of a comparison in {', '.join(named)} is {_SIZES[kind]}."
+    yield "Its direction is judged by the exact two-sided sign test over the seeds at which the two differ."
+    yield (
+        f"Holm's method corrects both tests of all {count} comparisons of this bundle together. A policy is called better "
+        "or worse where both tests are below 0.05 on one side; better on average, or on most seeds, where one is."
+    )
+    if any(True for name in sweep.measures for _ in workload_groups(runs.plan, name)):
+        yield (
+            "Over workloads, which are fixed, the speed-up is the geometric mean of theirs, with the standard error of "
+            "the means at each seed."
+        )
+    planned = len(sweep.seeds) if sweep.planned is None else sweep.planned
+    yield (
+        f"The first plan had {planned} seeds and gets 90\\,\\% of the error rate; any other number of seeds at which "
+        "results are seen shares the rest, by mixture tests that hold at any time."
+    )
+    if any(one.least is not None for one in judged if one.better != "neither"):
+        yield (
+            "Two policies are called as good as equal where the 90\\,\\% interval of the size lies within the least "
+            "effect that counts and no other word is earned."
+        )
 
 
 def _measures(runs: RunSet) -> list[str]:

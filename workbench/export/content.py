@@ -19,16 +19,16 @@ from workbench.export._methods import methods
 from workbench.export._run_rows import Origins, rows_as_csv
 from workbench.export.citations import bibliography, cited
 from workbench.export.drawings import FIGURES, Drawing
-from workbench.export.macros import Macro, macros, numbers_tex
+from workbench.export.macros import SIZE, Macro, macros, numbers_tex
 from workbench.export.tables import Table, note, tables
 from workbench.export.tex import escape, render
 from workbench.export.venues import style
 from workbench.figures import figure
 from workbench.figures.estimates import measure_of
 from workbench.figures.frame import words
-from workbench.metrics.measure import Measure
 from workbench.parts import file_and_name, is_in_file
 from workbench.runs.run import PlannedPoint
+from workbench.statistics.comparisons import judged
 from workbench.statistics.notes import missing_notes, saturation_notes
 from workbench.statistics.sentences import blocks, looks_note, too_few_seeds
 
@@ -76,9 +76,9 @@ def content(
         How many columns of the paper a figure is wide.
     """
     sets, named = RunSets(), places(runs) if named is None else named
-    cell_rows = cells(runs, sets, named)
+    cell_rows, over = cells(runs, sets, named), judged(runs).over
     notes, origins = notes_of(runs), Origins(runs.rows.values())
-    table_list, numbers = tables(cell_rows, notes), macros(runs, cell_rows)
+    table_list, numbers = tables(cell_rows, over, notes), macros(runs, cell_rows)
     texts = {
         **{f"{TABLES}/{table.name}.tex": table.text for table in table_list},
         NUMBERS: numbers_tex(numbers),
@@ -86,7 +86,7 @@ def content(
         **{name: text for one in drawn if one.data is not None for name, text in one.texts(columns).items()},
         METHODS: methods(runs, entries := cited(runs)),
         REFERENCES: bibliography(entries),
-        MAIN: _main(runs, style_name, note(cell_rows), table_list, drawn, numbers, notes, columns),
+        MAIN: _main(runs, style_name, note(cell_rows, over), table_list, drawn, numbers, notes, columns),
     }
     sweep = runs.plan.sweep
     by_id = {place.point.id: place for place in named}
@@ -100,7 +100,7 @@ def content(
         "engine_revision": sweep.mechanism.engine.revision,
         "measures": sweep.measures,
         **(
-            {"own_measures": {name: _of_measure(one.declared) for name, one in sweep.user_measures.items()}}
+            {"own_measures": {name: one.declared.facts() for name, one in sweep.user_measures.items()}}
             if sweep.user_measures
             else {}
         ),
@@ -118,9 +118,9 @@ def content(
 
 
 def notes_of(runs: RunSet) -> list[str]:
-    """Return the sentences that a terminal prints below the table: what is missing or saturated, what cannot be
-    decided, and where the mean says the reverse of the verdict."""
-    reverse = [
+    """Return the sentences that a terminal prints below the table: what is missing or saturated, what cannot be sure,
+    and what a mean rests on."""
+    noted = [
         f"{line.point}: {block.measure} {line.note}." for block in blocks(runs) for line in block.lines if line.note
     ]
     return [
@@ -128,7 +128,7 @@ def notes_of(runs: RunSet) -> list[str]:
         *saturation_notes(runs),
         *looks_note(runs),
         *too_few_seeds(runs.plan),
-        *reverse,
+        *noted,
         *runs.notes,
     ]
 
@@ -144,13 +144,13 @@ def _main(
     columns: int,
 ) -> str:
     config = runs.plan.sweep.config
-    saving = next((macro for macro in numbers if "Saving" in macro.name), None)
+    size = next((one for one in numbers if _is_size(one)), None)
     return render(
         MAIN,
         style=style(style_name),
         title=escape(str(config.get("question") or words(runs.plan.sweep.name)).strip()),
         star="*" if columns == 2 else "",
-        sentence=f"for instance, {escape(words(saving.description))}: \\{saving.name}" if saving else "",
+        sentence=f"for instance, {escape(words(size.description))}: \\{size.name}" if size else "",
         note=escape(meaning),
         notes=[escape(words(note)) for note in notes],
         tables=table_list,
@@ -158,8 +158,8 @@ def _main(
     )
 
 
-def _of_measure(declared: Measure) -> dict[str, str]:
-    return {"unit": declared.unit, "better": declared.better, "description": declared.description}
+def _is_size(macro: Macro) -> bool:
+    return any(f": {kind} against" in macro.description for kind in SIZE.values())
 
 
 def _of_macro(macro: Macro) -> dict[str, Any]:

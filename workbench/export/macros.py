@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 from workbench.experiments.run_set import RunSet
 from workbench.export._cells import Cell, half_width
-from workbench.export.tables import percent
 from workbench.export.tex import comment
-from workbench.number_text import TEX, number, probability, to_half, with_half, with_limits
+from workbench.number_text import TEX, number, probability, to_half, with_half
+from workbench.statistics.comparison import size_text
 
 _HEAD = """\
 % One macro a number. Names are \\wb, the measure, what is told of it, the policy; digits are spelled out. Each line
 % says what the number is and which sets of runs it rests on; manifest.json lists those, and the number in full.
 """
-SAVING = "the same over the baseline's values"
-"""What the comment of a macro calls a difference as a share."""
+SIZE = {True: "speed-up", False: "difference"}
+"""What a size is called: of ratios, and of differences."""
 
 
 class Macro(NamedTuple):
@@ -78,29 +78,30 @@ def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
 
 
 def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
-    comparison = cell.against
-    assert comparison is not None
-    interval, share, pairs = comparison.interval, comparison.saving, cell.pairs
-    half = half_width(interval)
-    to = f"against {comparison.baseline}"
-    yield macro(
-        "difference", to_half(interval.mean, half, TEX), interval.mean, f"{comparison.estimand} difference {to}", pairs
+    verdict = cell.verdict
+    assert verdict is not None
+    one, pairs = verdict.of, cell.pairs
+    size, to, kind = one.size, f"against {one.baseline}", SIZE[one.is_ratio]
+    half = half_width(size)
+    says = (
+        "geometric mean of paired ratios, above 1 = better"
+        if one.is_ratio
+        else "mean of paired differences, positive = better"
     )
-    both = with_limits(interval.mean, interval.low, interval.high, TEX)
-    yield macro("difference interval", both, interval.mean, f"the same with its limits (95 %) {to}", pairs)
-    yield macro("difference low", to_half(interval.low, half, TEX), interval.low, f"its lower end {to}", pairs)
-    yield macro("difference high", to_half(interval.high, half, TEX), interval.high, f"its upper end {to}", pairs)
-    text = percent(share.mean, half_width(share))
-    yield macro("saving", text, share.mean, f"{SAVING} {to}", pairs)
-    yield macro("pairs", number(comparison.n, style=TEX), comparison.n, f"seeds on which it is compared {to}", pairs)
-    wins, losses = (count if comparison.n else math.nan for count in (comparison.wins, comparison.losses))
+    yield macro(kind, to_half(size.mean, half, TEX), size.mean, f"{kind} {to} ({says})", pairs)
+    both = size_text(one, TEX)
+    yield macro(f"{kind} interval", both, size.mean, f"{kind} {to} with its 95 % interval", pairs)
+    yield macro(f"{kind} low", to_half(size.low, half, TEX), size.low, f"lower end of the {kind} {to}", pairs)
+    yield macro(f"{kind} high", to_half(size.high, half, TEX), size.high, f"upper end of the {kind} {to}", pairs)
+    yield macro("pairs", number(one.n, style=TEX), one.n, f"seeds on which it is compared {to}", pairs)
+    wins, losses = (count if one.n else math.nan for count in (one.wins, one.losses))
     yield macro("better", number(wins, style=TEX), wins, f"seeds on which it is better {to}", pairs)
     yield macro("worse", number(losses, style=TEX), losses, f"seeds on which it is worse {to}", pairs)
     yield macro(
         "p",
-        probability(cell.p_holm, TEX),
-        cell.p_holm,
-        f"p of the same estimand, Holm-corrected over {cell.family}, {to}",
+        probability(verdict.p, TEX),
+        verdict.p,
+        f"larger p of size and direction, after Holm's correction over both of {verdict.comparisons} comparisons, {to}",
         pairs,
     )
 

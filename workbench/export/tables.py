@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -12,20 +13,23 @@ from workbench.export.tex import comment, escape, render
 from workbench.figures.frame import words
 from workbench.figures.labels import measure_label
 from workbench.metrics.measure import Measure
-from workbench.number_text import TEX, probability, to_half, with_half, with_limits
+from workbench.number_text import TEX, probability, with_half
+from workbench.statistics.comparison import size_text
+from workbench.statistics.comparisons import OverWorkloads
+from workbench.statistics.quantities import least_text
+from workbench.statistics.verdict import Verdict
 
-SIGNIFICANT = 0.05
-
-ESTIMATES = {
-    "median": "the median paired difference with its 95 % interval [of order statistics], p of the exact sign test, "
-    "the saving the median of the differences over the baseline's values",
-    "mean": "the mean paired difference with its 95 % interval and p by the studentised bootstrap, the saving its "
-    "share of the baseline's mean",
+SIZES = {
+    True: "Speed-ups are geometric means of paired ratios, above 1 = better than the baseline, with the 95 % interval of t "
+    "on their logarithms",
+    False: "Differences are means of paired differences, positive = better than the baseline, with the 95 % interval of "
+    "t",
 }
-"""What the columns of a comparison hold."""
+"""What the column of sizes holds: of a measure compared by ratios, or by differences."""
 
 _ALONE = ("policy", "$n$", "mean")
-_COMPARED = (*_ALONE, "difference", "saving", "$p$")
+_SIZE = {True: "speed-up", False: "difference"}
+_COMPARED = ("better / worse at", "$p$", "verdict")
 _PAIRS = "pairs"
 
 
@@ -42,10 +46,13 @@ class Table(NamedTuple):
     """What the manifest says of it: one entry a row."""
 
 
-def tables(cells: list[Cell], notes: Sequence[str]) -> list[Table]:
+def tables(cells: list[Cell], over: Sequence[OverWorkloads], notes: Sequence[str]) -> list[Table]:
     """Return the tables of a bundle, in the order of the sweep's measures, with notes on what they rest on."""
     groups = itertools.groupby(cells, key=lambda cell: cell.measure)
-    return [_table(measure, list(group), notes) for measure, group in groups]
+    return [
+        _table(measure, list(group), [one for one in over if one.measure == measure.name], notes)
+        for measure, group in groups
+    ]
 
 
 def file_stem(measure: Measure) -> str:
@@ -57,47 +64,62 @@ def file_stem(measure: Measure) -> str:
     return re.sub(r"[^\w.]+", "-", measure.name).strip("-")
 
 
-def note(cells: Sequence[Cell]) -> str:
-    """Return what the columns of a table mean, of those that it has."""
+def note(cells: Sequence[Cell], over: Sequence[OverWorkloads] = ()) -> str:
+    """Return what the columns of tables mean, of those that they have."""
     sentences = ["Means over n seeds, with the half width of the 95 % interval (Student's t)."]
-    compared = [cell.against for cell in cells if cell.against is not None]
+    compared = [cell.verdict for cell in cells if cell.verdict is not None and cell.verdict.of.n]
     if compared:
-        family = max(cell.family for cell in cells)
+        kinds = dict.fromkeys(one.of.compared_by == "ratio" for one in compared)
+        sentences += [f"{SIZES[kind]}." for kind in kinds]
+    tested = [one for one in compared if not math.isnan(one.p)]
+    if tested:
+        m = max(one.comparisons for one in tested)
         sentences.append(
-            f"Differences are to the baseline at the same seeds, positive = better: {ESTIMATES[compared[0].estimand]}; "
-            f"p after Holm's correction over {family} comparisons, those of all tables; bold: p below {SIGNIFICANT}."
+            "Better / worse at: the seeds at which the policy is so. Each comparison has two "
+            f"tests: of the size, and of the direction (sign test over the seeds that differ). p is the larger of the "
+            f"two after Holm's correction over both tests of {m} comparisons, those of all tables. Bold: sure, as both "
+            "are below 0.05 on one side."
         )
-    if any(one.missing for one in compared):
+    if any(one.of.missing for one in compared):
         sentences.append("Pairs: the seeds that both have.")
+    if over:
+        sentences.append(
+            "Over workloads: the geometric mean of their speed-ups, by seed; its counts are of workloads, and its p is of the "
+            "size alone."
+        )
     return " ".join(sentences)
 
 
-def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
-    header = _header(cells)
-    groups = [
+def _table(measure: Measure, cells: list[Cell], over: list[OverWorkloads], notes: Sequence[str]) -> Table:
+    header = _header(measure, cells)
+    groups: list[dict[str, Any]] = [
         {"title": escape(words(setting)), "rows": [_row(cell, header) for cell in group]}
         for setting, group in itertools.groupby(cells, key=lambda cell: cell.place.setting)
     ]
+    if over:
+        groups.append({"title": "over workloads", "rows": [_over(one, header) for one in over]})
     text = render(
         "table.tex",
         title=comment(f"{measure.name}: {measure.description}")[2:],
-        note=comment(note(cells))[2:],
+        note=comment(note(cells, over))[2:],
         provenance=[comment(line) for line in [*notes, *_provenance(cells)]],
         columns="r" * (len(header) - 1),
         header=header,
         groups=groups,
     )
     label = measure_label(measure)
-    return Table(file_stem(measure), escape(label[:1].upper() + label[1:]), text, [_entry(cell) for cell in cells])
+    entries = [*map(_entry, cells), *map(_entry_over, over)]
+    return Table(file_stem(measure), escape(label[:1].upper() + label[1:]), text, entries)
 
 
-def _header(cells: list[Cell]) -> tuple[str, ...]:
+def _header(measure: Measure, cells: list[Cell]) -> tuple[str, ...]:
     """Return the columns: those of a comparison where there is one, and the number of pairs where it is not that of
     seeds."""
     compared = [cell.against for cell in cells if cell.against is not None]
     if not compared:
         return _ALONE
-    return (*_COMPARED, _PAIRS) if any(one.missing for one in compared) else _COMPARED
+    columns = (*_ALONE, _SIZE[measure.compared_by == "ratio"], *_COMPARED)
+    return (*columns, _PAIRS) if any(one.missing for one in compared) else columns
 
 
 def _provenance(cells: list[Cell]) -> Iterator[str]:
@@ -116,33 +138,65 @@ def _row(cell: Cell, header: tuple[str, ...]) -> list[str]:
 
 
 def _differences(cell: Cell) -> list[str]:
-    if cell.against is None:
-        return []
-    interval, share = cell.against.interval, cell.against.saving
-    difference = with_limits(interval.mean, interval.low, interval.high, TEX)
-    bold = cell.p_holm < SIGNIFICANT
+    return [] if cell.verdict is None else _compared(cell.verdict, cell.measure)
+
+
+def _compared(verdict: Verdict, measure: Measure, counts: str = "") -> list[str]:
+    """Return the columns of a comparison: a size of another kind than the column's is said to be one."""
+    one = verdict.of
+    if not one.n:
+        return ["---", "---", "---", escape(verdict.word)]
+    size = size_text(one, TEX)
+    if one.ended < one.n:
+        size += f"\\ \\textrm{{({one.ended} of {one.n})}}"
+    if one.zeros:
+        size = f"\\textrm{{no ratio}}: {size}"
+    p = "---" if math.isnan(verdict.p) else f"${probability(verdict.p, TEX)}$"
+    small = f", by less than {least_text(measure, one.is_ratio)}" if verdict.is_small else ""
     return [
-        f"$\\mathbf{{{difference}}}$" if bold else f"${difference}$",
-        f"${percent(share.mean, half_width(share))}$",
-        f"${probability(cell.p_holm, TEX)}$",
+        f"$\\mathbf{{{size}}}$" if verdict.is_sure else f"${size}$",
+        counts or f"{one.wins} / {one.losses}",
+        p,
+        escape(verdict.word + small),
     ]
 
 
-def percent(share: float, half: float) -> str:
-    """Return a share of one in percent, to the digits that its interval gives meaning to."""
-    text = to_half(100 * share, 100 * half, TEX)
-    return text if text == TEX.unknown else f"{text}\\,\\%"
+def _over(one: OverWorkloads, header: tuple[str, ...]) -> list[str]:
+    counts = f"{one.better} / {one.worse}"
+    row = [escape(words(one.name)) or "all", str(len(one.members)), "---"]
+    row += _compared(one.verdict, _BY_RATIO, counts)
+    return [*row, *["---"] * (len(header) - len(row))]
+
+
+_BY_RATIO = Measure("", "", "lower", "", compared_by="ratio")
 
 
 def _entry(cell: Cell) -> dict[str, Any]:
     row: dict[str, Any] = {"setting": cell.place.setting, "policy": cell.place.name, "point": cell.place.point.id}
     row["mean"] = {**_plain(cell.mean), "runs": cell.runs}
-    if cell.against is not None:
-        row["difference"] = {**_plain(cell.against.interval), "runs": cell.pairs}
-        row["saving"] = {**_plain(cell.against.saving), "runs": cell.pairs}
-        row["p"] = {"value": cell.against.p_value, "holm": cell.p_holm, "runs": cell.pairs}
-        row["pairs"] = {"value": cell.against.n, "missing": len(cell.against.missing), "runs": cell.pairs}
+    if cell.verdict is not None:
+        one = cell.verdict.of
+        row |= {**_entry_of(cell.verdict), "runs": cell.pairs}
+        row["pairs"] = {"value": one.n, "missing": len(one.missing), "runs": cell.pairs}
     return row
+
+
+def _entry_over(one: OverWorkloads) -> dict[str, Any]:
+    row = {"policy": one.name, "points": list(one.points), **_entry_of(one.verdict)}
+    return {**row, "better": one.better, "worse": one.worse, "ratio_of_sums": one.ratio_of_sums}
+
+
+def _entry_of(verdict: Verdict) -> dict[str, Any]:
+    one = verdict.of
+    p_values = {"alone": one.p_alone, "size": verdict.p_size, "direction": verdict.p_direction}
+    return {
+        "compared_by": "ratio" if one.is_ratio else "difference",
+        "size": _plain(one.size),
+        "better": one.wins,
+        "worse": one.losses,
+        "verdict": verdict.word,
+        "p": {**p_values, "comparisons": verdict.comparisons},
+    }
 
 
 def _plain(interval: Any) -> dict[str, Any]:

@@ -42,10 +42,11 @@ class FactorialEffects(NamedTuple):
             "gain_percent": [one.gain.mean for one in self.effects],
             "low": [one.gain.low for one in self.effects],
             "high": [one.gain.high for one in self.effects],
-            "p": [one.p_value for one in self.effects],
-            "p_false_discovery": [one.p_adjusted for one in self.effects],
-            "clear": [one.clear for one in self.effects],
-            "seeds": [one.gain.n for one in self.effects],
+            "p_alone": [one.verdict.of.p_alone for one in self.effects],
+            "p_size": [one.verdict.p_size for one in self.effects],
+            "p_direction": [one.verdict.p_direction for one in self.effects],
+            "verdict": [one.verdict.word for one in self.effects],
+            "seeds": [one.n for one in self.effects],
             "seeds_infinite": [one.infinite for one in self.effects],
             "seeds_missing": [one.missing for one in self.effects],
         }
@@ -82,13 +83,13 @@ def draw_factorial_effects(data: FactorialEffects) -> Figure:
     for one, setting in zip(axes, data.settings, strict=True):
         frame.title(one, setting)
         _triangle(one, data, setting, most)
-    seeds = sorted({one.gain.n for one in data.effects})
+    seeds = sorted({one.n for one in data.effects})
     note = f"gain in {data.measure}, % of all first choices; on the diagonal by itself, below it of both beyond the sum"
     rests = f"{seeds[0]}{f' to {seeds[-1]}' if seeds[1:] else ''} seeds, half width of the 95 % interval"
     counts = {"without a run": max(one.missing for one in data.effects)}
     counts["with a refusal, the worst rank there is"] = max(one.infinite for one in data.effects)
     lacking = "".join(f", {count} {what}" for what, count in counts.items() if count)
-    frame.name_foot(figure, f"{note}\n{rests}{lacking}; grey: not clear of zero among all effects (false discovery)")
+    frame.name_foot(figure, f"{note}\n{rests}{lacking}; grey: no word among all effects (false discovery)")
     return figure
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, chosen_measure, level_of, means_of, rests_on
+from workbench.figures.estimates import Means, chosen_measure, means_of, rests_on
 from workbench.figures.figure_files import Column, below
 from workbench.figures.labels import measure_label
 from workbench.figures.panels import Panel, check_room, panels, values
@@ -109,11 +109,7 @@ def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Clo
         line.name: [[*values(runs, line.point, measure.name, "pareto").values()] for measure in measures]
         for line in panel.lines
     }
-    defined = {
-        name: [mean_interval(side, level=level_of(runs)) for side in sides]
-        for name, sides in values_by_line.items()
-        if all(sides)
-    }
+    defined = {name: [mean_interval(side) for side in sides] for name, sides in values_by_line.items() if all(sides)}
     sides = [means_of(intervals) for intervals in zip(*defined.values(), strict=True)] or [means_of([])] * 2
     cloud = cloud_of(panel.title, [*defined], np.array([x.n for x, _ in defined.values()], int), sides, measures)
     return cloud._replace(without=tuple(name for name in values_by_line if name not in defined))

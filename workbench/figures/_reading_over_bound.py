@@ -9,12 +9,12 @@ import numpy as np
 
 from workbench.experiments.run_set import RunSet
 from workbench.explain.remote_bound import BoundExcess, over_bound
-from workbench.figures.estimates import Means, level_of, means_of, rests_on
+from workbench.figures.estimates import LEVEL, Means, means_of, rests_on
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import Line, check_room, none_finished, panels
 from workbench.figures.registry import on_paper, recipe
 from workbench.statistics import Interval, median_interval
-from workbench.statistics.comparison import ratios
+from workbench.statistics.equivalence import ratios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,15 +82,15 @@ def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
     for point in runs.points:
         if point.id not in runs_of:
             raise none_finished(runs, point, "reading_over_bound")
-    return ReadingOverBound(tuple(_distances(it.title, it.lines, runs_of, level_of(runs)) for it in all_panels))
+    return ReadingOverBound(tuple(_distances(it.title, it.lines, runs_of) for it in all_panels))
 
 
-def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[BoundExcess]], level: float) -> Distances:
+def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[BoundExcess]]) -> Distances:
     table = {
         line.name: [np.array(column, float) for column in zip(*map(_numbers, runs_of[line.point.id]), strict=True)]
         for line in lines
     }
-    over = {name: _ratio(value, bound, level) for name, (value, bound, *_) in table.items()}
+    over = {name: _ratio(value, bound) for name, (value, bound, *_) in table.items()}
     names = sorted(table, key=lambda name: math.inf if math.isnan(over[name].mean) else over[name].mean)
     return Distances(
         setting=setting,
@@ -108,11 +108,11 @@ def _numbers(one: BoundExcess) -> tuple[float, float, float, float]:
     return one.value_ns, one.bound_ns, one.fixed_bound_ns, one.granted_percent
 
 
-def _ratio(values: np.ndarray, bounds: np.ndarray, level: float) -> Interval:
+def _ratio(values: np.ndarray, bounds: np.ndarray) -> Interval:
     """Return the median of values over bounds; not a number where nothing had to be borrowed."""
     if not np.mean(bounds) > 0:
-        return Interval(math.nan, math.nan, math.nan, level, "none", len(bounds))
-    return median_interval(ratios(values, bounds), level=level)
+        return Interval(math.nan, math.nan, math.nan, LEVEL, "none", len(bounds))
+    return median_interval(ratios(values, bounds), level=LEVEL)
 
 
 def _fixed_over(fixed: np.ndarray, moving: np.ndarray) -> float:

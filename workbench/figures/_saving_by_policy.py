@@ -1,4 +1,4 @@
-"""What each policy saves against its baseline, in one picture, sorted by effect."""
+"""How much better each policy is than its baseline, in one picture, sorted by effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Compared, Means, chosen_measure, compared, gain_label, means_of, rests_on
+from workbench.figures.estimates import (
+    Compared,
+    Means,
+    chosen_measure,
+    compared,
+    gain_label,
+    gain_of,
+    means_of,
+    rests_on,
+)
 from workbench.figures.figure_files import Column, below
 from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.number_text import to_decimals
@@ -28,18 +37,19 @@ class Savings(NamedTuple):
 
     setting: str
     names: tuple[str, ...]
-    saving: Means
-    """One a policy, in per cent of the baseline's values; positive = better."""
+    gain: Means
+    """One a policy: the speed-up in per cent, or the mean difference; positive = better."""
     n: np.ndarray
     """int64[policies], paired seeds."""
 
 
 class SavingByPolicy(NamedTuple):
-    """What each policy saves against the baseline in per cent, with intervals, sorted by effect."""
+    """The speed-up of each policy over the baseline, or its mean difference, with intervals, sorted by effect."""
 
     label: str
     """Of the horizontal axis."""
-    estimand: str
+    unit: str
+    """`percent` of speed-ups, or the measure's."""
     panels: tuple[Savings, ...]
 
     def columns(self) -> dict[str, Column]:
@@ -49,48 +59,47 @@ class SavingByPolicy(NamedTuple):
                 "setting": panel.setting,
                 "policy": panel.names,
                 "seeds": panel.n,
-                **panel.saving.columns("saving_percent", "low_percent", "high_percent"),
+                **panel.gain.columns(*(f"{end}_{self.unit}" for end in ("gain", "low", "high"))),
             }
             for panel in self.panels
         )
 
 
 def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByPolicy:
-    """Compute the median over the paired seeds of the gain over the baseline's value, with its 95 % interval.
+    """Compute the geometric mean of the paired ratios less 1, or the mean difference, with its 95 % interval.
 
-    Of a sweep that judges the mean it is the mean gain over the baseline's mean, without limits.
+    The measure declares which. Where a value of a ratio measure is 0 there is no ratio, and the figure has differences.
 
     The measure is any of the engine; if None drain cycles, or the first of the sweep where there is no such.
-    Within a setting the largest saving comes first; equal ones stay in the order of the sweep.
+    Within a setting the largest gain comes first; equal ones stay in the order of the sweep.
 
     Raises
     ------
     InputError
-        No point has a baseline, a baseline's values are not above zero, or there are more settings than a page holds.
+        No point has a baseline, or there are more settings than a page holds.
     """
     declared = chosen_measure(runs, measure, "drain_cycles")
     comparisons = compared(runs, declared, "saving_by_policy")
-    for one in comparisons:
-        if np.isnan(one.paired.saving.mean):
-            raise InputError(
-                f"saving_by_policy shows shares of the baseline's {declared.name}, whose values are not above zero."
-            )
+    is_ratio = all(one.paired.is_ratio for one in comparisons)
     settings = list(dict.fromkeys(one.setting for one in comparisons))
     if len(settings) > MOST_SETTINGS:
         raise InputError(
             f"saving_by_policy needs {len(settings)} columns for this sweep; a page holds {MOST_SETTINGS}. "
             "Narrow the sweep with set=."
         )
-    label = gain_label(declared, {one.baseline for one in comparisons}, "%")
-    every = tuple(_savings([one for one in comparisons if one.setting == s]) for s in settings)
-    return SavingByPolicy(label, runs.plan.sweep.estimand, every)
+    label = gain_label(declared, {one.baseline for one in comparisons}, is_ratio)
+    unit = "percent" if is_ratio else declared.unit or "value"
+    every = tuple(_savings([one for one in comparisons if one.setting == s], is_ratio) for s in settings)
+    return SavingByPolicy(label, unit, every)
 
 
-def _savings(comparisons: list[Compared]) -> Savings:
-    ordered = sorted(comparisons, key=lambda one: -one.paired.saving.mean)
-    percent = Means(*(100 * column for column in means_of(one.paired.saving for one in ordered)))
+def _savings(comparisons: list[Compared], is_ratio: bool) -> Savings:
+    gains = [gain_of(one.paired, is_ratio) for one in comparisons]
+    order = sorted(range(len(gains)), key=lambda k: -gains[k].mean)
+    ordered = [comparisons[k] for k in order]
     names = tuple(one.name for one in ordered)
-    return Savings(ordered[0].setting, names, percent, np.array([one.paired.n for one in ordered]))
+    means = means_of(gains[k] for k in order)
+    return Savings(ordered[0].setting, names, means, np.array([one.paired.ended for one in ordered]))
 
 
 @on_paper
@@ -104,13 +113,16 @@ def draw_saving_by_policy(data: SavingByPolicy) -> Figure:
     figure, axes = plot_style.stacked(len(data.panels), heights, share_x=True)
     for one, panel in zip(axes, data.panels, strict=True):
         frame.title(one, panel.setting)
-        marks.dots(one, panel.names, panel.saving)
+        marks.dots(one, panel.names, panel.gain)
     frame.name_sides(axes, data.label, note=_note(data))
     return figure
 
 
 def _note(data: SavingByPolicy) -> str:
-    return rests_on((n for panel in data.panels for n in panel.n.tolist()), estimate=data.estimand)
+    return rests_on(
+        (n for panel in data.panels for n in panel.n.tolist()),
+        estimate="geometric mean" if data.unit == "percent" else "mean",
+    )
 
 
 def _heat_map(data: SavingByPolicy) -> Figure:
@@ -135,13 +147,13 @@ def _heat_map(data: SavingByPolicy) -> Figure:
 
 
 def _matrix(data: SavingByPolicy) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return the policies, best mean first, their savings and whether each is clear of zero: [policies, settings]."""
+    """Return the policies, best mean first, their gains and whether each is clear of zero: [policies, settings]."""
     names = list(dict.fromkeys(name for panel in data.panels for name in panel.names))
     saving, sure = np.full((len(names), len(data.panels)), np.nan), np.zeros((len(names), len(data.panels)), bool)
     for column, panel in enumerate(data.panels):
         rows = [names.index(name) for name in panel.names]
-        saving[rows, column] = panel.saving.mean
-        sure[rows, column] = (panel.saving.low > 0) | (panel.saving.high < 0)
+        saving[rows, column] = panel.gain.mean
+        sure[rows, column] = (panel.gain.low > 0) | (panel.gain.high < 0)
     order = np.argsort(-np.nanmean(saving, axis=1), kind="stable")
     return [names[k] for k in order], saving[order], sure[order]
 

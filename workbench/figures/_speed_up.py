@@ -14,12 +14,11 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures._curves import Curve, Curves, draw_curves
 from workbench.figures._trends import TREND_LOOK, chosen_lever, lever_label, trend_groups
-from workbench.figures.estimates import level_of, means_of, measure_of
+from workbench.figures.estimates import means_of, measure_of
 from workbench.figures.labels import measure_words
 from workbench.figures.panels import Line, values
 from workbench.figures.registry import Recipe
-from workbench.statistics import median_interval, pair
-from workbench.statistics.comparison import ratios
+from workbench.statistics.comparisons import comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +33,7 @@ def _of_speed_ups(axes: Axes, lines: list[Curve], data: Curves) -> None:
     axes.set_yscale("log", base=2)
 
 
-_SPEED_UPS = TREND_LOOK._replace(panel=_of_speed_ups, estimate="median")
+_SPEED_UPS = TREND_LOOK._replace(panel=_of_speed_ups, estimate="geometric mean")
 
 
 def break_even(x: np.ndarray, times: np.ndarray) -> float:
@@ -56,30 +55,34 @@ def break_even(x: np.ndarray, times: np.ndarray) -> float:
 
 
 def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | None = None) -> Curves:
-    """Compute the median over paired seeds of the baseline over each other policy, at each value of a varied number.
+    """Compute the geometric mean of the paired ratios to the baseline, above 1 = better, at each value of a varied
+    number.
 
     Parameters
     ----------
     measure : str
-        A measure of which less is better.
+        A measure that is compared by ratios.
     lever : str, optional
         The dotted path of the varied number on the axis; needed where a sweep varies more than one.
 
     Raises
     ------
     InputError
-        No point has a baseline, the measure is not one of which less is better, or there is no one varied number.
+        No point has a baseline, the measure is not compared by ratios or has values of 0, or there is no one varied
+        number.
     """
     declared = measure_of(runs, measure)
-    if declared.better != "lower":
-        raise InputError(f"speed_up needs a measure of which less is better. Got {measure}.")
+    if declared.better == "neither" or declared.compared_by != "ratio":
+        raise InputError(
+            f"speed_up needs a measure that is compared by ratios, such as a completion time. Got {measure}."
+        )
     path = chosen_lever(runs, lever, "speed_up")
     titles, groups = trend_groups(runs, path, "speed_up")
     against = [(place, [line for line in lines if runs.baseline_of(line.point) is not None]) for place, lines in groups]
     lines = tuple(_speed_up(runs, place, path, measure, lines) for place, lines in against if lines)
     if not lines:
         raise InputError("speed_up compares points with a baseline, and no point of this sweep has one.")
-    names, label = (f"speed_up_{measure}", "low", "high"), f"{measure_words(declared)}: baseline over this"
+    names, label = (f"speed_up_{measure}", "low", "high"), f"speed-up in {measure_words(declared)}"
     return Curves(path, lever_label(runs, path), names, label, tuple(titles), lines, _SPEED_UPS)
 
 
@@ -87,11 +90,11 @@ def _speed_up(runs: RunSet, panel: int, path: str, measure: str, lines: list[Lin
     lines = sorted(lines, key=lambda line: float(line.point.coordinates[path]))
     intervals = []
     for line in lines:
-        baseline = runs.baseline_of(line.point)
-        assert baseline is not None
-        ours, theirs = (values(runs, point, measure, "speed_up") for point in (line.point, baseline))
-        pairs = pair(theirs, ours)
-        intervals.append(median_interval(ratios(pairs.baseline, pairs.other), level=level_of(runs)))
+        values(runs, line.point, measure, "speed_up")
+        one = comparison(runs, line.point, measure)
+        if one is None or not one.is_ratio:
+            raise InputError(f"speed_up needs values of {measure} above 0; {line.name} has others.")
+        intervals.append(one.size)
     x = np.array([float(line.point.coordinates[path]) for line in lines])
     times, n = means_of(intervals), np.array([one.n for one in intervals])
     return Curve(panel, *lines[0][:2], n, x, times, {"break_even": break_even(x, times.mean)})

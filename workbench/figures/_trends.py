@@ -11,7 +11,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
-from workbench.figures.estimates import chosen_measure, level_of, means_of
+from workbench.figures.estimates import chosen_measure, means_of
 from workbench.figures.labels import axis_label, measure_label
 from workbench.figures.panels import Line, check_room, panels, undefined, values
 from workbench.figures.registry import ANY, Recipe
@@ -69,8 +69,7 @@ def trend_of(
 ) -> Curve:
     """Return the mean of a point's measure at each place where it is defined."""
     intervals = {
-        x: mean_interval([*values(runs, point, measure, figure).values()], level=level_of(runs))
-        for x, (point, measure) in places.items()
+        x: mean_interval([*values(runs, point, measure, figure).values()]) for x, (point, measure) in places.items()
     }
     defined = {x: interval for x, interval in intervals.items() if interval.n}
     n = np.array([interval.n for interval in defined.values()], int)

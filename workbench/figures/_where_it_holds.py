@@ -8,13 +8,14 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import chosen_measure, gain_label
+from workbench.figures.estimates import chosen_measure, gain_label, gain_of
 from workbench.figures.figure_files import Column, below
 from workbench.figures.labels import axis_label, outermost, words_of
 from workbench.figures.panels import check_room
 from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.number_text import FIGURE, to_decimals
-from workbench.statistics.summary import ALPHA, Place, numbers, where_it_holds
+from workbench.statistics.floors import ALPHA
+from workbench.statistics.summary import Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,14 +37,13 @@ class Region(NamedTuple):
     y: np.ndarray
     verdict: tuple[str, ...]
     """`better`, `worse` or `undecided`."""
-    percent: np.ndarray
-    """float64[places], the median gain as a share of the baseline (the mean where the sweep judges that); NaN where it
-    is not above zero."""
     gain: np.ndarray
-    """float64[places], the same in the measure's unit, and the limits of its interval."""
+    """float64[places], the speed-up in per cent, or the mean difference, and the limits of its interval."""
     low: np.ndarray
     high: np.ndarray
-    p_adjusted: np.ndarray
+    p_size: np.ndarray
+    """float64[places], corrected over all places."""
+    p_direction: np.ndarray
     n: np.ndarray
     """int64[places], paired seeds."""
 
@@ -54,6 +54,8 @@ class WhereItHolds(NamedTuple):
     measure: str
     label: str
     """Of the numbers in the places."""
+    unit: str
+    """`percent` of speed-ups, or the measure's."""
     x: str
     """The label of the horizontal axis, and of the vertical one."""
     y: str
@@ -68,11 +70,11 @@ class WhereItHolds(NamedTuple):
                 self.x: region.x,
                 self.y: region.y,
                 "verdict": region.verdict,
-                "saving_percent": region.percent,
-                "gain": region.gain,
-                "gain_low": region.low,
-                "gain_high": region.high,
-                f"p_{self.correction}": region.p_adjusted,
+                f"gain_{self.unit}": region.gain,
+                f"low_{self.unit}": region.low,
+                f"high_{self.unit}": region.high,
+                f"p_size_{self.correction}": region.p_size,
+                f"p_direction_{self.correction}": region.p_direction,
                 "seeds": region.n,
             }
             for region in self.regions
@@ -115,12 +117,14 @@ def where_it_holds_data(
     setup = places[0].point.setup
     baselines = {_baseline(runs, place) for place in places}
     labels = axis_label(across, setup), axis_label(up, setup)
+    is_ratio = all(place.verdict.of.is_ratio for place in places)
     return WhereItHolds(
         declared.name,
-        gain_label(declared, baselines, "%"),
+        gain_label(declared, baselines, is_ratio),
+        "percent" if is_ratio else declared.unit or "value",
         *(labels if labels[0] != labels[1] else (across, up)),
         correction,
-        tuple(_region(setting, group) for setting, group in by_setting.items()),
+        tuple(_region(setting, group, is_ratio) for setting, group in by_setting.items()),
     )
 
 
@@ -161,12 +165,13 @@ def _baseline(runs: RunSet, place: Place) -> str:
     return ", ".join(named) or "the baseline"
 
 
-def _region(setting: str, places: list[Place]) -> Region:
-    rows = [(one.x, one.y, 100 * one.saving, *one.interval[:3], one.p_adjusted) for one in places]
-    x, y, percent, gain, low, high, p_adjusted = np.array(rows, float).T
-    verdicts = tuple(place.verdict for place in places)
-    n = np.array([place.interval.n for place in places])
-    return Region(setting, x, y, verdicts, percent, gain, low, high, p_adjusted, n)
+def _region(setting: str, places: list[Place], is_ratio: bool) -> Region:
+    verdicts = [place.verdict for place in places]
+    gains = [gain_of(one.of, is_ratio) for one in verdicts]
+    rows = [(p.x, p.y, *gain[:3], p.verdict.p_size, p.verdict.p_direction) for p, gain in zip(places, gains)]
+    n = np.array([one.of.n for one in verdicts])
+    x, y, *numbers = np.array(rows, float).T
+    return Region(setting, x, y, tuple(one.side or "undecided" for one in verdicts), *numbers, n)
 
 
 @on_paper
@@ -226,11 +231,11 @@ def _cells(axes: Axes, region: Region) -> None:
 
     across, up = np.unique(region.x), np.unique(region.y)
     left, low = edges(across), edges(up)
-    strongest = np.nanmax(np.abs(region.percent), initial=1e-9)
+    strongest = np.nanmax(np.abs(region.gain[np.isfinite(region.gain)]), initial=1e-9)
     for k, verdict in enumerate(region.verdict):
         i, j = np.searchsorted(across, region.x[k]), np.searchsorted(up, region.y[k])
         size = left[i + 1] - left[i], low[j + 1] - low[j]
-        face, hatch = _paint(verdict, region.percent[k] / strongest)
+        face, hatch = _paint(verdict, region.gain[k] / strongest)
         axes.add_patch(
             Rectangle((left[i], low[j]), *size, facecolor=face, hatch=hatch, edgecolor="#8A8A8A", linewidth=0.3)
         )
@@ -241,8 +246,8 @@ def _cells(axes: Axes, region: Region) -> None:
                 for ends, centres in ((left[i : i + 2], across), (low[j : j + 2], up))
             )
             size_of_text = plot_style.SMALL - (1.5 if len(across) > 6 else 0)
-            percent = region.percent[k]
-            text = "" if np.isnan(percent) else to_decimals(percent, 1, FIGURE, signed=True)
+            gain = region.gain[k]
+            text = "" if np.isnan(gain) else to_decimals(gain, 1, FIGURE, signed=True)
             colour = "#8A8A8A" if verdict == "undecided" else "#111111"
             axes.text(x, y, text, ha="center", va="center", fontsize=size_of_text, color=colour, bbox=box)
     axes.set_xlim(left[0], left[-1])
@@ -314,7 +319,7 @@ def _note(data: WhereItHolds) -> str:
     message = f"{verdicts.count('better')} better, {verdicts.count('worse')} worse of {len(verdicts)} places"
     return (
         f"{data.label}\n{message}, {seeds} paired seeds each\n"
-        f"coloured: 95 % interval clear of zero, {ways[data.correction]}"
+        f"coloured: better or worse in size or direction, {ways[data.correction]}"
     )
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Compared, compared, gain_label, measure_of
+from workbench.figures.estimates import Compared, compared, gain_label, gain_of, measure_of
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import check_room, heading
 from workbench.figures.registry import on_paper, recipe
-from workbench.number_text import FIGURE, number, with_limits
+from workbench.metrics.measure import Measure
+from workbench.number_text import FIGURE, with_limits
+from workbench.statistics.comparison import size_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,6 +36,7 @@ class DrainDifference(NamedTuple):
     """How much sooner each policy drains the same queue than the baseline: histogram of the differences over the
     seeds."""
 
+    measure: Measure
     label: str
     """Of the horizontal axis: what is saved, against whom, in which unit."""
     unit: str
@@ -59,9 +62,9 @@ class DrainDifference(NamedTuple):
                 f"seeds_{self.worse}": panel.of.paired.losses,
                 "seeds_tied": panel.of.paired.ties,
                 "seeds_missing": panel.of.missing,
-                f"{self.panels[0].of.paired.estimand}_{unit}": panel.of.paired.interval.mean,
-                f"low_{unit}": panel.of.paired.interval.low,
-                f"high_{unit}": panel.of.paired.interval.high,
+                f"mean_{unit}": gain_of(panel.of.paired, False).mean,
+                f"low_{unit}": gain_of(panel.of.paired, False).low,
+                f"high_{unit}": gain_of(panel.of.paired, False).high,
             }
             for panel in self.panels
         )
@@ -84,7 +87,8 @@ def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainD
     gained = [np.array(one.paired.differences) for one in comparisons]
     edges = bar_edges(gained)
     return DrainDifference(
-        gain_label(declared, {one.baseline for one in comparisons}, declared.unit),
+        declared,
+        gain_label(declared, {one.baseline for one in comparisons}),
         declared.unit,
         "faster" if is_time else "better",
         "slower" if is_time else "worse",
@@ -135,7 +139,7 @@ def draw_drain_difference(data: DrainDifference) -> Figure:
     for one, panel in zip(axes, data.panels, strict=True):
         top = max(int(panel.counts.max()), panel.of.paired.ties)
         marks.histogram(one, data.edges, panel.counts, panel.of.paired.ties)
-        marks.interval(one, panel.of.paired.interval, 1.15 * top)
+        marks.interval(one, gain_of(panel.of.paired, False), 1.15 * top)
         one.set_ylim(0, 1.3 * top)
         one.set_xlim(data.edges[0], data.edges[-1])
         of = f"{panel.of.name} against {panel.of.baseline}"
@@ -147,13 +151,12 @@ def draw_drain_difference(data: DrainDifference) -> Figure:
 
 def _in_words(panel: Histogram, data: DrainDifference) -> str:
     paired = panel.of.paired
-    interval, saving = paired.interval, paired.saving
+    interval = gain_of(panel.of.paired, False)
     counts = f"{data.better} on {paired.wins} seeds, {data.worse} on {paired.losses}, tied on {paired.ties}"
     lacking = f", {panel.of.missing} missing" if panel.of.missing else ""
     unit = f" {data.unit}" if data.unit else ""
-    share = f" = {number(100 * saving.mean, 2, FIGURE)} %" if np.isfinite(saving.mean) else ""
-    estimate = with_limits(interval.mean, interval.low, interval.high, FIGURE)
-    return f"{counts}{lacking}\n{paired.estimand} {estimate}{unit}{share}"
+    times = f"; {size_text(paired, FIGURE)}" if paired.is_ratio else ""
+    return f"{counts}{lacking}\nmean {with_limits(interval.mean, interval.low, interval.high, FIGURE)}{unit}{times}"
 
 
 DRAIN_DIFFERENCE_FIGURE = recipe("shared_memory", drain_difference_data, draw_drain_difference)

@@ -15,19 +15,12 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.labels import measure_words
 from workbench.figures.panels import Line, panels, undefined, values
 from workbench.metrics.measure import Measure
-from workbench.statistics import Interval, PairedComparison, compare
-from workbench.statistics.adaptive_seeds import looks_of
-from workbench.statistics.comparison import Better
+from workbench.statistics import Interval, PairedComparison, mean_interval
+from workbench.statistics.comparisons import comparison
 from workbench.statistics.interval import t_quantile
 
 LEVEL = 0.95
 """The confidence level of every interval that a figure shows."""
-
-
-def level_of(runs: RunSet) -> float:
-    """Return the level of single intervals: where results were shown before so high that those of all looks hold
-    together at LEVEL."""
-    return looks_of(runs).level(LEVEL)
 
 
 class Means(NamedTuple):
@@ -102,6 +95,15 @@ class Compared(NamedTuple):
     paired: PairedComparison
 
 
+def gain_of(one: PairedComparison, is_ratio: bool) -> Interval:
+    """Return how much better a point is: of ratios in per cent above 1, else the mean difference over the pairs that
+    end, whatever the measure is compared by."""
+    if not is_ratio:
+        return mean_interval([each for each in one.differences if np.isfinite(each)])
+    size = one.size
+    return size._replace(mean=100 * (size.mean - 1), low=100 * (size.low - 1), high=100 * (size.high - 1))
+
+
 def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
     """Return every point that has a baseline, setting by setting.
 
@@ -137,8 +139,8 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
             raise undefined(runs, point, measure.name, figure)
     if not ours.keys() & theirs.keys():
         raise InputError(f"{figure} needs a seed that both {line.name} and its baseline finished; there is none.")
-    better: Better = "lower" if measure.better == "lower" else "higher"
-    both = compare(theirs, ours, better=better, level=level_of(runs), estimand=runs.plan.sweep.estimand)
+    both = comparison(runs, line.point, measure.name)
+    assert both is not None
     named = next((one.name for one in lines if one.point.id == baseline.id), "the baseline")
     return Compared(setting, named, line.name, len(runs.seeds) - both.n, both)
 
@@ -174,12 +176,15 @@ def chosen_measure(runs: RunSet, name: str | None, usual: str, place: int = 0) -
     return measure_of(runs, usual if name is None else name)
 
 
-def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:
-    """Return the axis of a gain: what is saved or gained, against whom, in which unit.
+def gain_label(measure: Measure, baselines: set[str], is_ratio: bool = False) -> str:
+    """Return the axis of a gain: what is saved or gained, against whom, in which unit; of ratios in per cent.
 
-    >>> gain_label(Measure("drain_cycles", "cycles", "lower", ""), {"first_fit"}, "%")
-    'drain time saved against first_fit (%)'
+    >>> drain = Measure("drain_cycles", "cycles", "lower", "", compared_by="ratio")
+    >>> gain_label(drain, {"first_fit"}), gain_label(drain, {"first_fit"}, True)
+    ('drain time saved against first_fit (cycles)', 'speed-up over first_fit in drain time (%)')
     """
     against = baselines.copy().pop() if len(baselines) == 1 else "the baseline"
+    if is_ratio:
+        return f"speed-up over {against} in {measure_words(measure)} (%)"
     verb = "saved against" if measure.better == "lower" else "gained over"
-    return f"{measure_words(measure)} {verb} {against}" + (f" ({unit})" if unit else "")
+    return f"{measure_words(measure)} {verb} {against}" + (f" ({measure.unit})" if measure.unit else "")

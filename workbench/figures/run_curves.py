@@ -17,7 +17,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
-from workbench.figures.estimates import level_of, mean_curve
+from workbench.figures.estimates import mean_curve
 from workbench.figures.panels import drawn_panels, records
 from workbench.figures.registry import Recipe
 from workbench.metrics.dispatch_modules import has_power, module_power, spread_after
@@ -76,13 +76,12 @@ def _recipe(
 
     def data(runs: RunSet) -> Curves:
         panels = drawn_panels(runs, name)
-        level = level_of(runs)
         lines, without = list[Curve](), list[str]()
         for place, panel in enumerate(panels):
             kept = [records(runs, line.point, name) for line in panel.lines]
             for line, each, sampled in zip(panel.lines, kept, sample(kept), strict=True):
                 if sampled is not None:
-                    means = mean_curve(sampled[1], level)
+                    means = mean_curve(sampled[1])
                     lines.append(Curve(place, line.name, line.style, len(each), sampled[0], means))
                 elif look.left_out:
                     without.append(line.name)

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
-from workbench.figures.estimates import Means, level_of, mean_curve, rests_on, without_limits
+from workbench.figures.estimates import Means, mean_curve, rests_on, without_limits
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import drawn_panels, heading, records, separate_lines
 from workbench.figures.registry import Recipe, on_paper, recipe
@@ -76,7 +76,7 @@ def served_by_data(runs: RunSet) -> ServedBy:
         for line in panel.lines:
             kept = records(runs, line.point, "served_by")
             percent = np.stack([*map(served_percent, kept)])
-            bars.append(Shares(place, line.name, len(percent), mean_curve(percent, level_of(runs))))
+            bars.append(Shares(place, line.name, len(percent), mean_curve(percent)))
     return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from workbench.errors import InputError, wrong_value
-from workbench.metrics.measure import Better, Measure
+from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.metrics.measure import COMPARED_BY, Better, ComparedBy, Measure
 from workbench.parts.registry import first_paragraph
 
 BETTER = ("lower", "higher", "neither")
@@ -52,7 +53,13 @@ DECLARATION = '@wb.measure(unit="cycles", better="lower", description="...")'
 
 
 def measure(
-    function: Any = None, *, unit: str | None = None, better: Better | None = None, description: str = ""
+    function: Any = None,
+    *,
+    unit: str | None = None,
+    better: Better | None = None,
+    description: str = "",
+    compared_by: ComparedBy = "difference",
+    least_effect: float | None = None,
 ) -> Callable[[Callable[[Any], float]], UserMeasure]:
     """Declare a function of a record as a measure: what `add_measure` enters, or a sweep names as `FILE.py:NAME`.
 
@@ -64,6 +71,10 @@ def measure(
         What is good.
     description : str
         What it measures; the first sentence of the function's docstring if empty.
+    compared_by : {"ratio", "difference"}
+        How policies are compared: `ratio`, a speed-up, if the measure can never be 0.
+    least_effect : float, optional
+        The least size that counts, above 0: a share of 1 for ratios (0.01 if None), the unit for differences.
 
     Returns
     -------
@@ -73,7 +84,7 @@ def measure(
     Raises
     ------
     InputError
-        The unit or the direction is missing, or the function has no name that a column could have.
+        The unit or the direction is missing, `compared_by` or `least_effect` is none, or the function has no name that a column could have.
 
     Examples
     --------
@@ -90,12 +101,16 @@ def measure(
         raise wrong_value("", "the unit of a measure", f"must be said, empty for a share: {DECLARATION}", unit)
     if better not in BETTER:
         raise wrong_value("", "better", f"must be lower, higher or neither: {DECLARATION}", better)
+    if compared_by not in COMPARED_BY:
+        raise unknown_name("", "compared_by", compared_by, COMPARED_BY)
+    if least_effect is not None and not (isinstance(least_effect, (int, float)) and 0 < least_effect < math.inf):
+        raise wrong_value("", "least_effect", "must be a number above 0", least_effect)
 
     def declared(function: Callable[[Any], float]) -> UserMeasure:
         name = getattr(function, "__name__", "")
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name in _TAKEN:
             raise wrong_value("", "the function of a measure", "must have a name that a column can have", name)
         text = description or first_paragraph(function.__doc__)
-        return UserMeasure(Measure(name, unit, better, text), function)
+        return UserMeasure(Measure(name, unit, better, text, "", "", compared_by, least_effect), function)
 
     return declared

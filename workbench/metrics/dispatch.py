@@ -23,8 +23,16 @@ _ARRIVAL = "from a group's arrival to the dispatch of its last part"
 
 MEASURES = Measures(
     declared(
-        Measure("makespan_cycles", "cycles", "lower", "from cycle 0 until everything is given back"),
-        Measure("groups_per_kilocycle", "groups", "higher", "groups over the makespan in thousands of cycles"),
+        Measure(
+            "makespan_cycles", "cycles", "lower", "from cycle 0 until everything is given back", compared_by="ratio"
+        ),
+        Measure(
+            "groups_per_kilocycle",
+            "groups",
+            "higher",
+            "groups over the makespan in thousands of cycles",
+            compared_by="ratio",
+        ),
         Measure("wait_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged"),
         Measure("wait_p99_cycles", "cycles", "lower", f"{_ARRIVAL}, 99th percentile"),
         Measure("wait_max_cycles", "cycles", "lower", f"{_ARRIVAL}, the longest"),

@@ -22,10 +22,24 @@ WARP = 32
 _LATENCY = "from a thread's call until it has its address"
 
 MEASURES = declared(
-    Measure("makespan_cycles", "cycles", "lower", "from cycle 0 until the last thread has its address or a refusal"),
-    Measure("latency_mean_cycles", "cycles", "lower", f"{_LATENCY}, averaged over those that got one"),
-    Measure("latency_p99_cycles", "cycles", "lower", f"{_LATENCY}, 99th percentile"),
-    Measure("threads_per_kilocycle", "threads", "higher", "threads that got memory, over the makespan in thousands"),
+    Measure(
+        "makespan_cycles",
+        "cycles",
+        "lower",
+        "from cycle 0 until the last thread has its address or a refusal",
+        compared_by="ratio",
+    ),
+    Measure(
+        "latency_mean_cycles", "cycles", "lower", f"{_LATENCY}, averaged over those that got one", compared_by="ratio"
+    ),
+    Measure("latency_p99_cycles", "cycles", "lower", f"{_LATENCY}, 99th percentile", compared_by="ratio"),
+    Measure(
+        "threads_per_kilocycle",
+        "threads",
+        "higher",
+        "threads that got memory, over the makespan in thousands",
+        compared_by="ratio",
+    ),
     Measure("lock_acquisitions", "times", "lower", "how often a lock was taken"),
     Measure("lock_attempts", "tries", "lower", "tries to take a lock, those in vain included"),
     Measure("lock_failures", "tries", "lower", "tries in vain: to take a lock, or to change a word that another did"),
@@ -55,8 +69,14 @@ MEASURES = declared(
         "of the bytes of granted blocks, summed over time, the share that no thread has as it asked for them: "
         "rounding, headers, and pieces given up in blocks that the heap has not back; no holes between blocks",
     ),
-    Measure("peak_heap_bytes", "bytes", "lower", "the most bytes that were granted at a time"),
-    Measure("peak_extent_bytes", "bytes", "lower", "from the heap's first byte to the last that was ever granted"),
+    Measure("peak_heap_bytes", "bytes", "lower", "the most bytes that were granted at a time", compared_by="ratio"),
+    Measure(
+        "peak_extent_bytes",
+        "bytes",
+        "lower",
+        "from the heap's first byte to the last that was ever granted",
+        compared_by="ratio",
+    ),
     Measure(
         "held_by_partly_freed_bytes",
         "bytes",

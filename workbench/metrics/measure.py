@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Better = Literal["lower", "higher", "neither"]
+ComparedBy = Literal["ratio", "difference"]
+COMPARED_BY: tuple[ComparedBy, ...] = ("ratio", "difference")
+LEAST = 0.01
+"""The least effect that counts, unless a measure declares another: 1 % of a ratio, one hundredth of a share."""
 
 
 class Measure(NamedTuple):
@@ -21,6 +25,35 @@ class Measure(NamedTuple):
     refusals: str = ""
     """The measure that counts what was refused: where it is above 0 this one is missing (NaN), and the worst in a
     comparison, for less work is done sooner; empty = nothing can be refused."""
+    compared_by: ComparedBy = "difference"
+    """`ratio` if it can never be 0: completion times, throughputs, bytes reserved; its comparisons are speed-ups."""
+    least_effect: float | None = None
+    """The least size that counts: a share of 1 for ratios, the unit for differences; None = LEAST, or none at all for
+    a difference that is no share."""
+
+    @property
+    def is_share(self) -> bool:
+        """Return whether it lies between 0 and 1, by its name."""
+        return not self.unit and self.stem.endswith(("_rate", "_share"))
+
+    @property
+    def least(self) -> float | None:
+        """Return the least effect that counts, None where none is declared.
+
+        >>> one = Measure("hit_rate", "", "higher", "")
+        >>> one.least, one._replace(name="wait_cycles", unit="cycles").least
+        (0.01, None)
+        """
+        if self.least_effect is None and (self.compared_by == "ratio" or self.is_share):
+            return LEAST
+        return self.least_effect
+
+    def facts(self) -> dict[str, Any]:
+        """Return what it declares beside its name, as manifests and listings hold it."""
+        facts: dict[str, Any] = {"unit": self.unit, "better": self.better, "description": self.description}
+        if self.better != "neither":
+            facts |= {"compared_by": self.compared_by, "least_effect": self.least}
+        return facts
 
     @property
     def label(self) -> str:

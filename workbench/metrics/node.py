@@ -60,19 +60,44 @@ def _of_parts(prefix: str, of: str) -> list[Measure]:
 _AGAINST = "time of an application over its time in a run of its own"
 _OUTSIDE = "that lie outside the longest free run, mean over time"
 _TIMES = (
-    Measure("makespan_cycles", "cycles", "lower", "the last end of a step"),
-    Measure("groups_per_mcycle", "groups / Mcycle", "higher", "groups that ended, over the makespan"),
-    Measure("groups_per_second", "groups / s", "higher", "groups that ended, over the makespan at the cards' clock"),
-    Measure("steps_per_second", "steps / s", "higher", "steps that ended, over the makespan at the cards' clock"),
-    *(Measure(f"group_p{percent}_cycles", "cycles", "lower", f"{words}, {_FROM}") for percent, words in RANKS.items()),
+    Measure("makespan_cycles", "cycles", "lower", "the last end of a step", compared_by="ratio"),
+    Measure(
+        "groups_per_mcycle", "groups / Mcycle", "higher", "groups that ended, over the makespan", compared_by="ratio"
+    ),
+    Measure(
+        "groups_per_second",
+        "groups / s",
+        "higher",
+        "groups that ended, over the makespan at the cards' clock",
+        compared_by="ratio",
+    ),
+    Measure(
+        "steps_per_second",
+        "steps / s",
+        "higher",
+        "steps that ended, over the makespan at the cards' clock",
+        compared_by="ratio",
+    ),
+    *(
+        Measure(f"group_p{percent}_cycles", "cycles", "lower", f"{words}, {_FROM}", compared_by="ratio")
+        for percent, words in RANKS.items()
+    ),
     *_of_parts("group_p50", "of the group whose time group_p50_cycles is"),
     *_of_parts("group_p99", "of the group whose time group_p99_cycles is"),
     *_of_parts("group_slowest", f"mean over the slowest {SLOWEST} % of the groups"),
-    Measure("group_mean_cycles", "cycles", "lower", "mean over the groups, counted as the quantiles are"),
+    Measure(
+        "group_mean_cycles",
+        "cycles",
+        "lower",
+        "mean over the groups, counted as the quantiles are",
+        compared_by="ratio",
+    ),
     *_of_parts("group_mean", "of it"),
     *(Measure(f"{name}_share", "", "neither", f"of all groups' time: {words}") for name, words in TIME_WORDS.items()),
-    Measure("slowdown_mean", "", "lower", f"{_AGAINST}, mean of those that end; needs options.alone"),
-    Measure("slowdown_max", "", "lower", f"{_AGAINST}, the largest; needs options.alone"),
+    Measure(
+        "slowdown_mean", "", "lower", f"{_AGAINST}, mean of those that end; needs options.alone", compared_by="ratio"
+    ),
+    Measure("slowdown_max", "", "lower", f"{_AGAINST}, the largest; needs options.alone", compared_by="ratio"),
 )
 MEASURES = declared(
     *(one._replace(refusals=REFUSED) for one in _TIMES),
@@ -100,9 +125,10 @@ MEASURES = declared(
         "",
         "lower",
         "bytes got from the drivers over bytes that applications have, both as means over time",
+        compared_by="ratio",
     ),
     Measure("live_mean_bytes", "bytes", "neither", "bytes that applications have, as asked for, mean over time"),
-    Measure("reserved_mean_bytes", "bytes", "lower", "bytes got from the drivers, mean over time"),
+    Measure("reserved_mean_bytes", "bytes", "lower", "bytes got from the drivers, mean over time", compared_by="ratio"),
     Measure("private_hit_rate", "", "higher", "touches that their module's own TLB serves at once, of all"),
     Measure("near_hit_rate", "", "higher", "touches that their module's own TLB or a peer's serves, of all"),
     Measure("shared_per_kilo", "look-ups", "lower", "touches that the shared TLB or a walk serves, per 1,000"),

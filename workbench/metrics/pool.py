@@ -66,12 +66,14 @@ MEASURES = declared(
         "GB/s",
         "higher",
         "bandwidth of the path to regions on other cards, averaged over stays",
+        compared_by="ratio",
     ),
     Measure(
         "remote_access_mean_ns",
         "ns",
         "lower",
         "how long data of a region are under way, averaged over those that ever lie on another card",
+        compared_by="ratio",
     ),
     Measure(
         "borrowed_reading_mean_ns", "ns", "lower", "time to read all borrowed bytes once, averaged over the run's time"
@@ -81,6 +83,7 @@ MEASURES = declared(
         "",
         "lower",
         "time that data of a region on another card are under way, over what it would be without contention, averaged",
+        compared_by="ratio",
     ),
     Measure(
         "transfer_mean_ns",
@@ -114,7 +117,13 @@ MEASURES = declared(
         "nothing about links, CPUs or computation",
     ),
     Measure("active_peak_bytes", "bytes", "neither", "most bytes that applications had at a time, as asked for"),
-    Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the drivers at a time, all cards together"),
+    Measure(
+        "reserved_peak_bytes",
+        "bytes",
+        "lower",
+        "most bytes got from the drivers at a time, all cards together",
+        compared_by="ratio",
+    ),
     Measure("cached_peak_bytes", "bytes", "lower", "most cached bytes at a time, all cards together"),
     Measure("cached_peak_card_bytes", "bytes", "lower", "most cached bytes of any card"),
     Measure("fragmentation", "", "lower", "1 - peak active / peak reserved"),
@@ -124,12 +133,13 @@ MEASURES = declared(
     Measure(
         "reserved_unused_rate", "", "lower", "of bytes got from the drivers over time, the share that holds no data"
     ),
-    Measure("span_ns", "ns", "lower", "from the first request to the last answer"),
+    Measure("span_ns", "ns", "lower", "from the first request to the last answer", compared_by="ratio"),
     Measure(
         "allocations_per_millisecond",
         "allocations",
         "higher",
         "allocations that were granted, over `span_ns` in millions",
+        compared_by="ratio",
     ),
     Measure("latency_mean_ns", "ns", "lower", "from a request to its answer, averaged"),
     Measure("latency_p99_ns", "ns", "lower", "from a request to its answer, 99th percentile"),

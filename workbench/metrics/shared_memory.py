@@ -29,8 +29,20 @@ from workbench.structures.bitmaps import (
 )
 
 MEASURES = declared(
-    Measure("drain_cycles", "cycles", "lower", "from cycle 0 until the queue is empty and everything is released"),
-    Measure("workgroups_per_kilocycle", "workgroups", "higher", "workgroups over `drain_cycles` in thousands"),
+    Measure(
+        "drain_cycles",
+        "cycles",
+        "lower",
+        "from cycle 0 until the queue is empty and everything is released",
+        compared_by="ratio",
+    ),
+    Measure(
+        "workgroups_per_kilocycle",
+        "workgroups",
+        "higher",
+        "workgroups over `drain_cycles` in thousands",
+        compared_by="ratio",
+    ),
     Measure("mean_queue", "workgroups", "lower", "waiting requests, averaged over the whole run"),
     Measure("mean_free_segments", "segments", "lower", "free segments while a request waits, averaged over time"),
     Measure(

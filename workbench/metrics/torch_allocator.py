@@ -23,7 +23,7 @@ from workbench.records.torch_allocator import (
 )
 
 MEASURES = declared(
-    Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the driver at a time"),
+    Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the driver at a time", compared_by="ratio"),
     Measure("live_peak_bytes", "bytes", "neither", "most bytes that the program had at a time, as asked for"),
     Measure("fragmentation", "", "lower", "1 - peak live / peak reserved"),
     Measure("driver_calls", "calls", "lower", "segments and ranges of pages got and given back"),

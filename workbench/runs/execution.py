@@ -22,10 +22,10 @@ from workbench.mechanisms.measured_by import measured_by
 from workbench.mechanisms.mechanism import mechanism
 from workbench.mechanisms.user_measure import UserMeasure
 from workbench.runs.cells import user_cells
-from workbench.runs.faults import fault
+from workbench.runs.faults import fault, is_starved
 from workbench.runs.interrupts import is_own, noticed, raise_swallowed
 from workbench.runs.origin import origin_of_own_code, own_origin
-from workbench.runs.row import Row
+from workbench.runs.row import STARVED, Row
 from workbench.runs.run import Task
 from workbench.runs.user_code import check_code, has_own_code, own_things
 
@@ -139,7 +139,7 @@ class RunExecutor:
 
 def _execute_run(each: RunContext, task: Task) -> Row:
     began, process = time.perf_counter(), os.getpid()
-    error, measures = "", {}
+    error, starved, measures = "", False, {}
     try:
         check_code(each.setup)
         with observed_run(task.point) if each.own_code else _UNNOTED:
@@ -157,12 +157,12 @@ def _execute_run(each: RunContext, task: Task) -> Row:
     except BaseException as problem:
         if is_own(problem):
             raise
-        error = fault(problem, each.setup)
+        error, starved = fault(problem, each.setup), is_starved(problem)
     if os.getpid() != process:  # a copy of this process that the run forked: the sweep is not its business
         os._exit(1)
     raise_swallowed()
     if error:
-        return failed_row(task, error, time.perf_counter() - began)
+        return failed_row(task, error, time.perf_counter() - began, starved)
     seconds = time.perf_counter() - began
     reads = _reads(each, task) if each.own_code else ""
     return Row(*task, "done", "", seconds, measures, each.origin, each.measured, reads)
@@ -187,6 +187,6 @@ def _plain_measures(measures: Mapping[str, Any]) -> dict[str, float]:
     return {name: value if type(value) in _NUMBERS else float(value) for name, value in measures.items()}
 
 
-def failed_row(task: Task, error: str, seconds: float = 0.0) -> Row:
-    """Return the row of a run that failed."""
-    return Row(*task, "failed", error, seconds, {}, own_origin())
+def failed_row(task: Task, error: str, seconds: float = 0.0, starved: bool = False) -> Row:
+    """Return the row of a run that failed, or of one in which something waits for ever."""
+    return Row(*task, STARVED if starved else "failed", error, seconds, {}, own_origin())

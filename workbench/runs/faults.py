@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from workbench.engines.kit.engine import Setup
-from workbench.errors import InputError, WorkbenchError, at
+from workbench.errors import InputError, StarvedError, WorkbenchError, at
 from workbench.levers import Spec
 from workbench.runs.interrupts import is_own
 
@@ -49,6 +49,11 @@ def fault(problem: BaseException, setup: Setup | None = None, who: str = "") -> 
         pass
     text = in_one_line(problem)
     return f"{who} raised {type(problem).__name__}{f' ({text})' if text else ''}{where}."
+
+
+def is_starved(problem: BaseException) -> bool:
+    """Return whether an engine found that a run can never end; a user's code that raises the same is a failure."""
+    return isinstance(problem, StarvedError) and not _raised_by_user(problem)
 
 
 def chosen(coordinates: Mapping[str, Any]) -> str:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from workbench.digests import digest
 
 ORIGIN_DIGITS = 16
+STARVED = "starved"
+"""The status of a run that can never end, which statistics may rank as the worst."""
 
 _encode = json.JSONEncoder().encode
 decode = json.JSONDecoder().raw_decode
@@ -22,7 +24,8 @@ class Row(NamedTuple):
     point: str
     seed: int
     status: str
-    """`done`, `failed`, or `withdrawn`: it was done, and a run that was repeated gave something else."""
+    """`done`, `failed`, `starved`: something waits for ever (spec 3), or `withdrawn`: it was done, and a run that was
+    repeated gave something else. Whatever is not `done` is a failure."""
     error: str
     """One sentence, empty when done."""
     seconds: float

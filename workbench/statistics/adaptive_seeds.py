@@ -3,7 +3,6 @@
 run_plan(...)    do what is missing of a plan; a sweep with `seeds: {until: ...}` is run look by look   -> seconds
 settled(runs)    the same runs, cut to the seeds at which the rule stops                     -> Plan
 stop(runs)       where it stopped, and which points are wider than was asked                 -> Stop
-looks_of(runs)   the looks that every interval and p-value of a sweep answers for            -> Looks
 
 Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins anew comes to the
 same end, with the same runs, whatever the number and kind of its workers. The rule looks at widths alone and never at
@@ -29,8 +28,7 @@ from workbench.experiments.store import Store
 from workbench.number_text import number
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
-from workbench.statistics import Estimand, Interval, compare
-from workbench.statistics.corrections import Looks
+from workbench.statistics import Interval, compare
 
 
 def run_plan(
@@ -97,7 +95,7 @@ LEVEL = 0.95
 
 
 def half_width(interval: Interval) -> float:
-    """Return half the width of an interval; infinite where it has no limits, as with fewer than 6 seeds."""
+    """Return half the width of an interval; infinite where it has no limits, as with one seed."""
     half = (interval.high - interval.low) / 2
     return math.inf if math.isnan(half) else half
 
@@ -131,7 +129,7 @@ def widths(runs: RunSet, count: int) -> list[Width]:
     first = RunSet(cut(runs.plan, slice(0, count)), runs.rows.values())
     baselines = {point.id: _finite(first, point) for point in first.points if point.baseline is None}
     sides = ((p, baselines[str(p.baseline)], _finite(first, p)) for p in first.points if p.baseline is not None)
-    return [_width(*both, bound, sweep.estimand) for both in sides]
+    return [_width(*both, bound) for both in sides]
 
 
 def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
@@ -140,13 +138,11 @@ def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
     return {seed: value for seed, value in runs.values(point, until.measure).items() if math.isfinite(value)}
 
 
-def _width(
-    point: PlannedPoint, baseline: dict[int, float], other: dict[int, float], bound: Bound, estimand: Estimand
-) -> Width:
+def _width(point: PlannedPoint, baseline: dict[int, float], other: dict[int, float], bound: Bound) -> Width:
     if not baseline.keys() & other.keys():
         return Width(point, math.inf, 0.0, 0)
-    one = compare(baseline, other, level=LEVEL, estimand=estimand)
-    return Width(point, half_width(one.interval), bound.limit(one.baseline_mean), one.n)
+    one = compare(baseline, other, level=LEVEL)
+    return Width(point, half_width(one.size), bound.limit(one.baseline_mean), one.n)
 
 
 class Stop(NamedTuple):
@@ -207,11 +203,3 @@ def _ended(runs: RunSet, count: int) -> bool:
     seeds = runs.plan.sweep.seeds[:count]
     both = itertools.product(runs.points, seeds)
     return len(seeds) == count and all(run_id(point.id, seed) in runs.rows for point, seed in both)
-
-
-def looks_of(runs: RunSet) -> Looks:
-    """Return the numbers of seeds at which results were seen: those that the folder knows of, and that of now.
-
-    With adaptive seeds it is the last alone: their rule looks at widths.
-    """
-    return Looks(tuple(sorted({*runs.plan.sweep.looks, max(len(runs.seeds), 1)})))

@@ -78,7 +78,7 @@ def over_cases(
     check_open(alpha, "alpha")
     if not cases:
         raise InputError("a claim must have at least one case. Got none.")
-    both = [case.both_p for case in cases]
+    both = [(case.p_for, case.p_against) for case in cases]
     adjusted = _adjusted(cases, both, family)
     sides: list[Side] = [_side(*pair, adjusted[k] < alpha) for k, pair in enumerate(both)]
     for whole, side in ((0, "for"), (1, "against")):
@@ -92,7 +92,7 @@ def over_cases(
 def _adjusted(cases: Sequence[Finding], both: Sequence[tuple[float, float]], family: int) -> dict[int, float]:
     """Return the p-value of each case for the side that it speaks for, Holm-corrected over the cases, times the
     family."""
-    tested = {k: min(pair) for k, pair in enumerate(both) if cases[k].p_value is not None and cases[k].n}
+    tested = {k: min(pair) for k, pair in enumerate(both) if cases[k].is_tested}
     certain = {k: min(pair) for k, pair in enumerate(both) if k not in tested}
     return {**certain, **{k: min(1.0, family * p) for k, p in holm(tested).items()}}
 
@@ -128,7 +128,7 @@ def _decisive(
     if word == "fails_where" or word == "holds_where" or (joined == "some" and word == "holds"):
         side: Side = "against" if word == "fails_where" else "for"
         decided = [k for k in places if sides[k] == side]
-        return min(decided, key=lambda k: (cases[k].p_value is None, min(both[k])))
+        return min(decided, key=lambda k: (not cases[k].is_tested, min(both[k])))
     if joined == "some":
         return min(places, key=lambda k: both[k][0])
     return max(places, key=lambda k: (both[k][0], not cases[k].n))
@@ -143,8 +143,8 @@ def _p_of(
     family: int,
     joined: Joined,
 ) -> float | None:
-    if all(case.p_value is None and case.n for case in cases):
+    if all(case.is_fact for case in cases):
         return None
     if word in ("fails_where", "holds_where") or (joined == "some" and word != "contradicted"):
-        return None if cases[decisive].p_value is None else adjusted[decisive]
+        return adjusted[decisive] if cases[decisive].is_tested else None
     return min(1.0, family * both[decisive][1 if word == "contradicted" else 0])

@@ -1,85 +1,117 @@
-"""Comparisons of two policies on the same seeds: which is better, or are they as good as equal?
+"""Two policies on the same seeds: how large is the difference, and on which side are most seeds?
 
-`compare` judges one thing that the line names: the median paired difference, by the exact sign test, with the interval
-that this test leaves. The mean difference stands beside it: a policy that is better on most seeds and loses much on a
-few is not sold as a winner. It can be chosen for the verdict (`estimand="mean"`), from 40 seeds on.
-
-`median_within` and `ratio_within` are two one-sided sign tests of the median of values, or of ratios, in a band.
+`compare` brings two tests of two questions. The size is the geometric mean of the paired ratios, or the mean of the
+paired differences, by Student's t; its measure says which, never the data. The direction is the exact sign test over
+the seeds that differ. `judge` makes a verdict of both, corrected over all comparisons of a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import math
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.number_text import to_decimals
-from workbench.statistics.interval import (
-    Interval,
-    check_open,
-    mean_interval,
-    mean_test,
-    median_interval,
-    one_sided_p,
-    ranked_sample,
-    sign_p,
-)
-from workbench.statistics.pairs import Pairs, pair
+from workbench.metrics.measure import COMPARED_BY, LEAST, ComparedBy
+from workbench.number_text import PLAIN, Style, probability, with_limits
+from workbench.statistics.interval import Interval, mean_interval, sign_p, t_quantile
+from workbench.statistics.looks import any_time_sign, any_time_t, over_looks
+from workbench.statistics.pairs import BITS_KEPT, pair
 
 Better = Literal["lower", "higher"]
-Estimand = Literal["median", "mean"]
-ESTIMANDS: dict[str, str] = {
-    "median": "the median paired difference, by the exact sign test",
-    "mean": "the mean paired difference, by the studentised bootstrap, from 40 seeds on",
-}
-MEAN_FROM = 40
-"""Pairs from which a mean is judged: of fewer, any test of it errs too often where differences are skewed."""
 
 
 class PairedComparison(NamedTuple):
-    """How another policy does against the baseline. A positive difference always means: the other is better."""
+    """How another policy does against the baseline. A ratio above 1, a difference above 0: the other is better."""
 
     baseline: str
     other: str
     better: Better
-    n: int
-    """Pairs compared."""
+    compared_by: ComparedBy
+    """What the measure declares."""
+    least_effect: float | None
+    """The least size that counts: a share of 1 for ratios, the measure's unit for differences; None = none declared."""
     seeds: tuple[Hashable, ...]
     """The seeds of the pairs, in natural order (2 before 10)."""
     missing: tuple[Hashable, ...]
     """The seeds that lack a value on one side or on both; they are in no figure below. An infinite value is a value."""
     differences: tuple[float, ...]
     """One a pair: baseline - other where lower is better (spec 1, R33), other - baseline where higher is better."""
+    sizes: tuple[float, ...]
+    """One a pair: the logarithm of the ratio, or the difference; NaN where a side did not end."""
     baseline_mean: float
     other_mean: float
-    estimand: Estimand
-    interval: Interval
-    """The estimate with its interval: the median difference, or the mean difference where that is what is judged."""
-    p_value: float
-    """Against an estimand of 0, two-sided; below 1 - level exactly where `interval` leaves zero out. NaN without a
-    pair."""
-    mean: Interval
-    """The mean difference, whatever is judged."""
-    saving: Interval
-    """The differences over the baseline's values, seed by seed: their median, or of a judged mean its share of the
-    baseline's (no limits). NaN unless the baseline's values are positive."""
+    size: Interval
+    """The geometric mean of the ratios or the mean of the differences, over the pairs that ended, with its 95 %
+    interval of one look and of one comparison."""
+    spread: float
+    """The standard deviation of what the size is the mean of: of logarithms, or of differences."""
+    p_alone: float
+    """Of Student's t, two-sided: below 1 - level exactly where the interval of `size` leaves out what is no effect."""
+    p_size: float
+    """The same over all looks; 1 where there is no verdict of size, NaN where nothing is tested: of one pair, or
+    where nothing is drawn."""
+    p_direction: float
+    """Of the sign test over all looks; NaN where nothing is tested."""
+    ended: int
+    """Pairs of which neither value is infinite, as that of a refused run is."""
+    zeros: int
+    """Pairs that have no ratio, for a value is 0 or negative; if any, `size` is the mean difference."""
     wins: int
-    """Pairs in which the other is better (faster, where a time is compared)."""
+    """Pairs in which the other is better."""
     losses: int
-    """Pairs in which the other is worse (slower)."""
-    ties: int
+    """Pairs in which the other is worse."""
+    exact: bool = False
+    """Whether workload and policies draw nothing: one run is all that there is, and nothing is tested."""
 
     @property
-    def infinite(self) -> int:
-        """Count the pairs whose difference is infinite: the largest rank there is, which no mean can be taken of."""
-        return int(np.isinf(self.differences).sum())
+    def n(self) -> int:
+        """Return the number of pairs."""
+        return len(self.seeds)
+
+    @property
+    def ties(self) -> int:
+        """Return at how many pairs both are equal."""
+        return self.n - self.wins - self.losses
 
     @property
     def is_same(self) -> bool:
         """Return whether both are equal on every seed."""
-        return self.ties == self.n > 0
+        return self.ties == self.n > 0 and not any(size and not math.isnan(size) for size in self.sizes)
+
+    @property
+    def is_ratio(self) -> bool:
+        """Return whether `size` is a ratio."""
+        return self.compared_by == "ratio" and not self.zeros
+
+    @property
+    def no_effect(self) -> float:
+        """Return the size that is no effect: 1 for a ratio, 0 for a difference."""
+        return 1.0 if self.is_ratio else 0.0
+
+    @property
+    def is_sized(self) -> bool:
+        """Return whether there is a verdict of size: every pair ended, and those of a ratio have one."""
+        return self.ended == self.n and not self.zeros
+
+    @property
+    def least(self) -> float | None:
+        """Return the least effect on the scale of `sizes`, None where none is declared."""
+        if self.least_effect is None or not self.is_sized:
+            return None
+        return math.log1p(self.least_effect) if self.is_ratio else self.least_effect
+
+    @property
+    def is_equal(self) -> bool:
+        """Return whether the 90 % interval of the size lies within the least effect."""
+        if self.least is None or self.n < 2 or self.exact:
+            return False
+        if self.spread == 0:  # t knows nothing of values without spread: five that are equal are told from luck
+            return abs(self.sizes[0]) < self.least and 2.0**-self.n < 0.05
+        half = t_quantile(0.9, self.n - 1) * self.spread / math.sqrt(self.n)
+        return abs(float(np.mean(self.sizes))) + half < self.least
 
     @property
     def sentence(self) -> str:
@@ -90,12 +122,21 @@ class PairedComparison(NamedTuple):
         opening = f"{self.other} against {self.baseline} ({self.better} is better): "
         if self.is_same:
             return f"{opening}the same at all {self.n} seeds{alone}"
-        relative = "" if np.isnan(self.saving.mean) else f", {to_decimals(100 * self.saving.mean, 2)}% of the baseline"
-        mean = "" if self.estimand == "mean" else f"; mean {self.mean}"
-        return (
-            f"{opening}better at {self.wins}, worse at {self.losses}, the same at {self.ties} of {self.n} seeds; "
-            f"{self.estimand} difference {self.interval}{relative}; p = {self.p_value:.2g}{mean}{alone}"
-        )
+        tested = "" if self.exact else f"; p of size {probability(self.p_size)}, of direction {_p(self.p_direction)}"
+        return f"{opening}{size_text(self)}, better at {self.wins}, worse at {self.losses} of {self.n}{tested}{alone}"
+
+
+def _p(p: float) -> str:
+    return "none" if math.isnan(p) else probability(p)
+
+
+def size_text(one: PairedComparison, style: Style = PLAIN) -> str:
+    """Return a size with its interval: `1.058x [1.049, 1.067]`, or `12 [9, 15]`."""
+    text = with_limits(one.size.mean, one.size.low, one.size.high, style)
+    if not one.is_ratio or not math.isfinite(one.size.mean):
+        return text
+    value, gap, interval = text.partition(style.gap)
+    return f"{value}{style.times}{gap}{interval}"
 
 
 def compare(
@@ -104,14 +145,18 @@ def compare(
     *,
     names: tuple[str, str] = ("baseline", "other"),
     better: Better = "lower",
+    compared_by: ComparedBy = "difference",
+    least_effect: float | None = None,
     level: float = 0.95,
-    estimand: Estimand = "median",
+    planned: Collection[Hashable] | None = None,
+    exact: bool = False,
 ) -> PairedComparison:
-    """Compare two policies seed by seed; the test is two-sided.
+    """Compare two policies seed by seed; both tests are two-sided.
 
-    Differences that are zero throughout are a result: median 0, its interval [0, 0], p = 1. With fewer than 6 pairs no
-    p-value is below 5 % and there are no limits (NaN); with none (one side has no value at all) figures and p-value are
-    NaN. A mean of fewer than 40 pairs is not judged: its p-value is 1 and its limits are unknown.
+    Where a value is infinite, as that of a refused run is, the size is over the pairs that ended, and has no verdict
+    (p = 1). Where a value of a ratio measure is 0 or negative there is no ratio: the mean difference is given, likewise
+    without a verdict. Direction then decides alone: two infinite values tie, one is worse than any other. Sizes that
+    are all the same show no spread: their p is that of the direction.
 
     Parameters
     ----------
@@ -120,11 +165,18 @@ def compare(
     names : tuple of str
         Of the baseline and of the other.
     better : {"lower", "higher"}
-        Which values of the measure are good. It sets the sign: a positive difference means that the other is better.
+        Which values of the measure are good. A ratio above 1, a difference above 0 means that the other is better.
+    compared_by : {"ratio", "difference"}
+        What the size is; `ratio` for measures that can never be 0.
+    least_effect : float, optional
+        The least size that counts, above 0: a share of 1 (0.01 = 1 %, the default) for a ratio, or the measure's unit.
     level : float
-        Of all intervals.
-    estimand : {"median", "mean"}
-        What the verdict is about.
+        Of the interval of the size.
+    planned : collection of seeds, optional
+        The seeds of the first plan, if all of its runs ended; empty if not; all seeds if None. They have 90 % of the
+        error rate.
+    exact : bool
+        Whether neither the workload nor any policy draws: nothing is tested.
 
     Raises
     ------
@@ -137,179 +189,153 @@ def compare(
 
     Examples
     --------
-    >>> c = compare({1: 100, 2: 110, 3: 120, 4: 90}, {1: 95, 2: 104, 3: 113, 5: 80}, names=("first_fit", "best_fit"))
+    >>> times = {1: 100, 2: 110, 3: 120, 4: 90}, {1: 95, 2: 104, 3: 113, 5: 80}
+    >>> c = compare(*times, names=("first_fit", "best_fit"), compared_by="ratio")
     >>> c.differences, c.missing, c.wins
     ((5.0, 6.0, 7.0), (4, 5), 3)
-    >>> print(c.interval, c.p_value)  # three pairs cannot show a difference: 2 of 8 patterns of signs look like it
-    6 0.25
-    >>> compare([5, 6, 7], [5, 6, 7]).p_value
+    >>> print(size_text(c), round(c.p_alone, 4))
+    1.057x [1.046, 1.069] 0.0021
+    >>> compare([5, 6, 7], [5, 6, 7]).p_direction
     1.0
     """
     if better not in ("lower", "higher"):
         raise unknown_name("", "side that is better", better, ("lower", "higher"))
-    if estimand not in ESTIMANDS:
-        raise unknown_name("", "estimand", estimand, ESTIMANDS)
+    if compared_by not in COMPARED_BY:
+        raise unknown_name("", "compared_by", compared_by, COMPARED_BY)
+    if least_effect is not None and not 0 < least_effect < math.inf:
+        raise InputError(f"least_effect must be a number above 0. Got {least_effect!r}.")
     pairs = pair(baseline, other)
     gained = pairs.differences() if better == "lower" else 0.0 - pairs.differences()
-    wins, losses, count = int((gained > 0).sum()), int((gained < 0).sum()), gained.size
-    mean = mean_interval(gained, level=level)
-    interval, p_value = median_interval(gained, level=level), sign_p(wins, losses, count)
-    if estimand == "mean":
-        unjudged = mean._replace(low=np.nan, high=np.nan, method="none"), 1.0
-        interval, p_value = mean_test(gained, level=level) if count >= MEAN_FROM else unjudged
+    ended = np.isfinite(pairs.baseline) & np.isfinite(pairs.other)
+    zeros = int((np.minimum(pairs.baseline, pairs.other) <= 0)[ended].sum()) if compared_by == "ratio" else 0
+    is_ratio = compared_by == "ratio" and not zeros
+    sizes = np.where(ended, gained, np.nan)
+    if is_ratio:
+        sizes[ended] = _logs(pairs.baseline[ended], pairs.other[ended], gained[ended], better)
+    in_plan = np.array([planned is None or seed in planned for seed in pairs.seeds], bool)
+    tested = not exact and gained.size > 1
+    p_size = _p_size(sizes, in_plan) if ended.all() and not zeros else 1.0
+    size, p_alone = _size(sizes[ended], level, is_ratio)
+    if exact:
+        size, p_alone = size._replace(low=math.nan, high=math.nan), math.nan
     return PairedComparison(
         *names,
         better,
-        n=count,
-        seeds=pairs.seeds,
-        missing=pairs.missing,
-        differences=tuple(gained.tolist()),
-        baseline_mean=mean_interval(pairs.baseline).mean,
-        other_mean=mean_interval(pairs.other).mean,
-        estimand=estimand,
-        interval=interval,
-        p_value=p_value if count else np.nan,
-        mean=mean,
-        saving=_saving(gained, pairs, interval, estimand, level),
-        wins=wins,
-        losses=losses,
-        ties=count - wins - losses,
+        compared_by,
+        least_effect if least_effect is not None or compared_by != "ratio" else LEAST,
+        pairs.seeds,
+        pairs.missing,
+        tuple(gained.tolist()),
+        tuple(sizes.tolist()),
+        mean_interval(pairs.baseline).mean,
+        mean_interval(pairs.other).mean,
+        size,
+        _spread(sizes[ended]),
+        p_alone,
+        p_size if tested else math.nan,
+        _p_direction(gained, in_plan) if tested else math.nan,
+        int(ended.sum()),
+        zeros,
+        int((gained > 0).sum()),
+        int((gained < 0).sum()),
+        exact,
     )
 
 
-def _saving(gained: np.ndarray, pairs: Pairs, interval: Interval, estimand: Estimand, level: float) -> Interval:
-    unknown = Interval(np.nan, np.nan, np.nan, level, "none", gained.size)
-    if not gained.size or pairs.baseline.min() < 0 or not 0 < pairs.baseline.max() < np.inf:
-        return unknown
-    if estimand == "mean":
-        return unknown._replace(mean=interval.mean / float(pairs.baseline.mean()))
-    return median_interval(shares(gained, pairs.baseline), level=level)
+def over_workloads(
+    members: Sequence[PairedComparison], *, level: float = 0.95, planned: Collection[Hashable] | None = None
+) -> PairedComparison | None:
+    """Return the comparison over several workloads, which are fixed: the geometric mean of their geometric means.
 
-
-def shares(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
-    """Return parts over wholes, none of which is below 0: nothing of nothing is 0, anything else of it infinite.
-
-    >>> shares(np.array([1.0, 0.0, -1.0]), np.array([2.0, 0.0, 0.0])).tolist()
-    [0.5, 0.0, -inf]
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(parts == 0, 0.0, parts / wholes)
-
-
-Band = tuple[float, float]
-"""The values that count as equal, ends excluded. An infinite end leaves one test: non-inferiority within a margin."""
-
-
-class Equivalence(NamedTuple):
-    """Where a median lies with respect to a band."""
-
-    place: Literal["inside", "outside", "across"]
-    """`inside`: p < alpha, and so the interval lies in the band; `outside`: it lies beyond one end; `across`:
-    undecided."""
-    band: Band
-    interval: Interval
-    """Of the median, of level 1 - 2 alpha: it lies in the band exactly where both one-sided tests reject at alpha."""
-    p_value: float
-    """The larger of the two one-sided p-values; small = inside."""
-    p_outside: float
-    """Against "within the band", two-sided; small = outside."""
-
-
-def median_within(sample: Any, band: Band, *, alpha: float = 0.05) -> Equivalence:
-    """Test whether the median of independent values lies within a band: give differences for a pair.
-
-    A value on an end is not inside. Values that are all equal are decided as any others: 20 of them inside have p =
-    2 ** -20. Without any value there is no test (p = NaN).
-
-    Parameters
-    ----------
-    sample : array-like of numbers, shape (n,)
-        One value a seed, for instance `compare(...).differences`; infinite ones are ranks.
-    band : tuple of float
-        (low, high), low < high, in the sample's unit; either end may be infinite.
-    alpha : float
-        Chance of saying "inside" for a median that is not; 0 < alpha < 0.5.
-
-    Raises
-    ------
-    InputError
-        A band that is none, an alpha out of range, or a value that is no number.
-
-    References
-    ----------
-    Schuirmann (1987), J. Pharmacokin. Biopharm. 15 (two one-sided tests), here by the sign test.
+    Its standard error is from the means of the logarithms at each seed that all workloads have, as workloads share
+    their seeds. It has a size alone: `judge` counts it as one more member of the family. None where a workload has no
+    verdict of size, or fewer than two share a seed.
 
     Examples
     --------
-    >>> median_within([0.49, 0.50, 0.51, 0.50, 0.49, 0.51], (0.48, 0.52)).place
-    'inside'
-    >>> median_within([0.5, 0.51, 0.53, 0.54, 0.51, 0.53], (0.48, 0.52)).place
-    'across'
+    >>> short, long = (compare(times, [2, 2, 2], compared_by="ratio") for times in ([4, 4.2, 4], [3, 3.1, 3.2]))
+    >>> print(size_text(over_workloads([short, long])))
+    1.77x [1.68, 1.87]
     """
-    values = ranked_sample(sample)
-    _check(band, alpha)
-    low, high = band
-    ends = [np.isneginf(low), np.isposinf(high)]
-    within = [int((values > low).sum()), int((values < high).sum())]
-    beyond = [int((values < low).sum()), int((values > high).sum())]
-    interval = median_interval(values, level=1 - 2 * alpha)
-    if not values.size:
-        return Equivalence("across", band, interval, np.nan, np.nan)
-    p_inside = max(0.0 if end else one_sided_p(count, values.size) for end, count in zip(ends, within, strict=True))
-    p_outside = min(1.0, 2 * min(one_sided_p(count, values.size) for count in beyond))
-    place: Literal["inside", "outside", "across"] = "across"
-    if p_inside < alpha:
-        place = "inside"
-    elif p_outside < 2 * alpha:
-        place = "outside"
-    return Equivalence(place, band, interval, p_inside, p_outside)
+    shared = set(members[0].seeds).intersection(*(one.seeds for one in members[1:])) if members else set()
+    if len(members) < 2 or not shared or not all(one.is_ratio and one.is_sized for one in members):
+        return None
+    first = members[0]
+    seeds = tuple(seed for seed in first.seeds if seed in shared)
+    by_seed = [dict(zip(one.seeds, one.sizes, strict=True)) for one in members]
+    sizes = np.array([np.mean([one[seed] for one in by_seed]) for seed in seeds])
+    size, p_alone = _size(sizes, level, True)
+    exact = all(one.exact for one in members)
+    in_plan = np.array([planned is None or seed in planned for seed in seeds], bool)
+    missing = tuple(dict.fromkeys(seed for one in members for seed in one.seeds if seed not in shared))
+    sums = [sum(getattr(one, side) for one in members) for side in ("baseline_mean", "other_mean")]
+    return first._replace(
+        seeds=seeds,
+        missing=missing,
+        differences=(),
+        sizes=tuple(sizes.tolist()),
+        baseline_mean=sums[0],
+        other_mean=sums[1],
+        size=size,
+        spread=_spread(sizes),
+        p_alone=p_alone,
+        p_size=math.nan if exact or len(seeds) < 2 else _p_size(sizes, in_plan),
+        p_direction=math.nan,
+        ended=len(seeds),
+        wins=0,
+        losses=0,
+        exact=exact,
+    )
 
 
-def ratio_within(numerators: Any, denominators: Any, band: Band, *, alpha: float = 0.05) -> Equivalence:
-    """Test whether the median of ratios, seed by seed, lies within a band.
-
-    Parameters
-    ----------
-    numerators, denominators : array-like of numbers, shape (n,) each
-        One value a seed, none below 0. Nothing over nothing is 1, anything else over nothing infinite.
-    band, alpha
-        As in `median_within`; for the ratio, no unit.
-
-    Raises
-    ------
-    InputError
-        As in `median_within`, or a denominator below 0.
-
-    Examples
-    --------
-    >>> low_half, high_half = [500, 510, 495, 505, 498], [502, 505, 500, 501, 497]
-    >>> ratio_within(low_half, high_half, (0.95, 1.05)).place
-    'inside'
-    """
-    upper, lower = ranked_sample(numerators, "numerators"), ranked_sample(denominators, "denominators")
-    if upper.size != lower.size:
-        raise InputError(
-            f"numerators and denominators must have one value a seed each. Got {upper.size} and {lower.size} values."
-        )
-    if lower.size and lower.min() < 0:
-        raise InputError(f"the denominators of a ratio must not be below 0. Got {float(lower.min())!r}.")
-    return median_within(ratios(upper, lower), band, alpha=alpha)
+def _logs(baseline: np.ndarray, other: np.ndarray, gained: np.ndarray, better: Better) -> np.ndarray:
+    """Return the logarithms of ratios, above 0 where the other is better; equal values are 0, and rounding is no
+    spread."""
+    logs = np.log(baseline) - np.log(other) if better == "lower" else np.log(other) - np.log(baseline)
+    logs = np.where(gained == 0, 0.0, logs)
+    if logs.size and np.ptp(logs) < 2.0 ** (2 - BITS_KEPT):
+        return np.full(logs.size, logs[0])
+    return logs
 
 
-def ratios(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
-    """Return numerators over denominators: of two that are equal, also if both are nothing or both infinite, 1.
-
-    >>> ratios(np.array([3.0, 0.0, 2.0]), np.array([2.0, 0.0, 0.0])).tolist()
-    [1.5, 1.0, inf]
-    """
-    return np.where(numerators == denominators, 1.0, shares(numerators, denominators))
+def _spread(sizes: np.ndarray) -> float:
+    if sizes.size < 2 or sizes.min() == sizes.max():
+        return 0.0 if sizes.size > 1 else math.nan
+    return float(sizes.std(ddof=1))
 
 
-def _check(band: Band, alpha: float) -> None:
-    check_open(alpha, "alpha", 0.5)
-    try:
-        ordered = len(band) == 2 and band[0] < band[1]
-    except TypeError:
-        ordered = False
-    if not ordered:
-        raise InputError(f"a band must be (low, high), two numbers with low < high. Got {band!r}.")
+def _size(sizes: np.ndarray, level: float, is_ratio: bool) -> tuple[Interval, float]:
+    """Return the mean of the sizes with its interval, as a ratio or as it is, and the p of Student's t."""
+    t, p = _t_and_p(sizes)
+    interval = mean_interval(sizes, level=level)
+    if (math.isinf(t) and p < 1 - level) or (interval.method == "constant" and t == 0):
+        interval = interval._replace(low=interval.mean, high=interval.mean)
+    if is_ratio:
+        mean, low, high = (math.exp(min(end, 700.0)) for end in interval[:3])
+        interval = interval._replace(mean=mean, low=low, high=high, method="geometric")
+    return interval, p if sizes.size else math.nan
+
+
+def _t_and_p(sizes: np.ndarray) -> tuple[float, float]:
+    """Return Student's t and its two-sided p; of sizes without spread the p of the sign test."""
+    from scipy.special import stdtr
+
+    if sizes.size < 2:
+        return math.nan, 1.0
+    mean, spread = float(sizes.mean()), _spread(sizes)
+    if spread == 0:
+        return (0.0, 1.0) if sizes[0] == 0 else (math.copysign(math.inf, mean), sign_p(sizes.size, 0))
+    t = mean / (spread / math.sqrt(sizes.size))
+    return t, float(min(1.0, 2 * stdtr(sizes.size - 1, -abs(t))))
+
+
+def _p_size(sizes: np.ndarray, in_plan: np.ndarray) -> float:
+    t, p = _t_and_p(sizes)
+    any_time = any_time_sign(sizes.size, 0) if math.isinf(t) else any_time_t(t, sizes.size)
+    planned = p if in_plan.all() else _t_and_p(sizes[in_plan])[1]
+    return over_looks(planned, any_time)
+
+
+def _p_direction(gained: np.ndarray, in_plan: np.ndarray) -> float:
+    planned, now = gained[in_plan], (int((gained > 0).sum()), int((gained < 0).sum()))
+    return over_looks(sign_p(int((planned > 0).sum()), int((planned < 0).sum())), any_time_sign(*now))

@@ -1,22 +1,18 @@
 """Intervals of means, medians and shares, and the tests that go with them.
 
-Of a mean by Student's t or by the bootstrap, of a share exactly, of a median by order statistics. The exact sign test
-asks whether the median of paired differences is 0. A difference above 0, below 0 or equal to it is all that it sees, so
-that neither skewness nor an infinite value (which is the largest rank there is) nor a range that nobody knows moves it:
-it errs in no more than alpha of all studies, whatever the law of the differences. A tie is on neither side: where more
-than half of all pairs are equal, the median difference is 0.
+Of a mean by Student's t, of a share exactly, of a median by order statistics. The exact sign test asks whether a seed
+that differs is as likely better as worse. The side of a difference is all that it sees. Neither skewness nor an
+infinite value moves it, so it errs in no more than alpha of all studies, whatever the law of the differences.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.number_text import number
-from workbench.streams import Streams
 
 
 def ranked_sample(values: Any, name: str = "sample") -> np.ndarray:
@@ -80,8 +76,9 @@ class Interval(NamedTuple):
     level: float
     """The confidence level, e.g. 0.95, two-sided."""
     method: str
-    """`median` (order statistics), `t` and `bootstrap_t` (a mean), `clopper_pearson` (a share); `constant` = a mean of
-    values that are all equal, `infinite` = one of values some of which are, `none` = too few values for any limit."""
+    """`median` (order statistics), `t` (a mean), `geometric` (a mean of logs), `clopper_pearson` (a share); `constant` =
+    a mean of values that are all equal, `infinite` = one of values some of which are, `none` = too few values for any
+    limit."""
     n: int
     """How many values it rests on."""
 
@@ -162,50 +159,6 @@ def t_quantile(level: float, degrees: int) -> float:
     return float(stdtrit(degrees, (1 + level) / 2))
 
 
-RESAMPLES, _AT_ONCE = 9_999, 2_000_000
-"""Of the bootstrap, whose smallest p-value is therefore 1 in 10,000; numbers of them in memory at a time (16 MB)."""
-
-
-def mean_test(sample: Any, *, level: float = 0.95) -> tuple[Interval, float]:
-    """Compute the mean with the interval and the two-sided p-value against 0 of the studentised bootstrap.
-
-    Resamples of the values say how far from the mean, in standard errors, it lies as often as not; on skewed values it
-    errs half as often as Student's t (`docs/statistics.md`). The p-value is below 1 - level exactly where the interval
-    leaves zero out. Values without spread, infinite ones and fewer than two have none to judge by: no limits, p = 1.
-
-    References
-    ----------
-    Hall (1988), Ann. Statist. 16: symmetric studentised intervals. Efron and Tibshirani (1993), chapter 12.
-
-    Examples
-    --------
-    >>> interval, p = mean_test([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
-    >>> interval.mean, interval.low > 0, p < 0.05
-    (4.5, True, True)
-    """
-    values = ranked_sample(sample)
-    plain = mean_interval(values, level=level)
-    if plain.method != "t":
-        return plain, 1.0
-    far = np.sort(_distances(values))
-    error = float(values.std()) / math.sqrt(values.size)
-    p_value = (1 + far.size - int(np.searchsorted(far, abs(plain.mean) / error))) / (1 + far.size)
-    half = float(far[-int((1 - level) * (1 + far.size) * (1 + 1e-12))]) * error
-    return plain._replace(low=plain.mean - half, high=plain.mean + half, method="bootstrap_t"), p_value
-
-
-def _distances(values: np.ndarray) -> np.ndarray:
-    """Return how many of its standard errors each resample's mean is away from the sample's: float64[resamples]."""
-    draws, count = Streams(0)["bootstrap"], max(1, _AT_ONCE // values.size)
-    distances = []
-    for first in range(0, RESAMPLES, count):
-        drawn = values[draws.integers(values.size, size=(min(count, RESAMPLES - first), values.size))]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            away = np.abs(drawn.mean(axis=1) - values.mean()) / (drawn.std(axis=1) / np.sqrt(values.size))
-        distances.append(np.nan_to_num(away, nan=np.inf, posinf=np.inf))
-    return np.concatenate(distances)
-
-
 def proportion_interval(successes: int, trials: int, *, level: float = 0.95) -> Interval:
     """Compute the exact (Clopper-Pearson 1934) interval of the chance of success, of independent trials.
 
@@ -239,11 +192,10 @@ def proportion_interval(successes: int, trials: int, *, level: float = 0.95) -> 
     return Interval(successes / trials, float(low), float(high), level, "clopper_pearson", trials)
 
 
-def sign_p(above: int, below: int, count: int) -> float:
-    """Return the exact two-sided p-value against a median of 0; 1 without pairs.
+def sign_p(wins: int, losses: int) -> float:
+    """Return the exact two-sided p-value that a seed that differs is as likely a win as a loss; 1 without any.
 
-    Twice the chance that so many of `count` pairs, ties included, are on one side where each is with a chance of one
-    half (`scipy.stats.binomtest` says the same): a median of 0 has no more than half of all differences on either side.
+    Seeds that tie say nothing on that and are not counted (`scipy.stats.binomtest` of the others says the same).
 
     References
     ----------
@@ -251,10 +203,10 @@ def sign_p(above: int, below: int, count: int) -> float:
 
     Examples
     --------
-    >>> sign_p(9, 1, 10) == 22 / 1024, sign_p(9, 1, 20), sign_p(0, 0, 20)
-    (True, 1.0, 1.0)
+    >>> sign_p(9, 1) == 22 / 1024, sign_p(0, 0)
+    (True, 1.0)
     """
-    return min(1.0, 2 * one_sided_p(max(above, below), count))
+    return min(1.0, 2 * one_sided_p(max(wins, losses), wins + losses))
 
 
 def one_sided_p(above: int, count: int) -> float:
@@ -267,15 +219,6 @@ def one_sided_p(above: int, count: int) -> float:
     from scipy.special import bdtr
 
     return float(bdtr(count - above, count, 0.5)) if count and above else 1.0
-
-
-def least_p(count: int) -> float:
-    """Return the smallest two-sided p-value of so many pairs: that of all on one side.
-
-    >>> least_p(6), least_p(0)
-    (0.03125, 1.0)
-    """
-    return min(1.0, 2.0 ** (1 - count))
 
 
 def median_interval(sample: Any, *, level: float = 0.95) -> Interval:

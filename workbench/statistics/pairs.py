@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError, shown, wrong_value
 from workbench.statistics.interval import as_numbers
 
-_BITS_KEPT = 40
+BITS_KEPT = 40
 """A difference is known to this many bits of the largest value (a part in 10^12): below, it is rounding."""
 
 
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
         if not values.size or (values == np.floor(values)).all():
             return raw
         _, exponent = np.frexp(np.abs(values).max())
-        return np.ldexp(np.rint(np.ldexp(raw, _BITS_KEPT - exponent)), exponent - _BITS_KEPT) + 0.0  # no -0.0
+        return np.ldexp(np.rint(np.ldexp(raw, BITS_KEPT - exponent)), exponent - BITS_KEPT) + 0.0  # no -0.0
 
 
 def pair(baseline: Any, other: Any) -> Pairs:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from workbench.metrics.measure import Measure
-from workbench.number_text import limits, with_limits
+from workbench.number_text import limits, number, with_limits
+from workbench.statistics.comparison import PairedComparison, size_text
 
 
 def listed(names: Sequence[str]) -> str:
@@ -17,6 +18,34 @@ def listed(names: Sequence[str]) -> str:
     ('waste, pace and heat', 'pace', '')
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def sized(one: PairedComparison, measure: Measure) -> str:
+    """Return the size of a comparison as results say it, and over how many pairs where some did not end.
+
+    >>> from workbench.statistics.comparison import compare
+    >>> cycles = Measure("wait_cycles", "cycles", "lower", "")
+    >>> sized(compare([30, 32, 34], [20, 21, 25]), cycles), sized(compare([4, 4], [2, 2], compared_by="ratio"), cycles)
+    ('10.0 [7.5, 12.5] cycles fewer', '2x')
+    """
+    ends = "" if one.ended == one.n else f" over the {one.ended} of {one.n} that end"
+    if not one.ended:
+        return "none of them ends"
+    return f"{size_text(one) if one.is_ratio else amount(*one.size[:3], measure)}{ends}"
+
+
+def least_text(measure: Measure, is_ratio: bool) -> str:
+    """Return the least effect that counts in words.
+
+    >>> least_text(Measure("makespan", "cycles", "lower", "", compared_by="ratio"), True)
+    '1 %'
+    >>> least_text(Measure("wait", "cycles", "lower", "", least_effect=20), False)
+    '20 cycles'
+    """
+    assert measure.least is not None
+    if is_ratio:
+        return f"{number(100 * measure.least)} %"
+    return f"{number(measure.least)} {measure.unit}".strip()
 
 
 def amount(difference: float, low: float, high: float, measure: Measure) -> str:

@@ -7,33 +7,34 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.metrics.measure import Measure
-from workbench.number_text import as_written, limits, per_cent, probability, to_half
-from workbench.statistics import least_p
-from workbench.statistics.adaptive_seeds import looks_of
-from workbench.statistics.quantities import amount, listed
-from workbench.statistics.summary import EQUAL, family_of, summary
+from workbench.number_text import as_written, limits, number, probability, to_half
+from workbench.statistics.comparisons import OverWorkloads, family_of, judged, measure_of, values_of
+from workbench.statistics.floors import ALPHA
+from workbench.statistics.quantities import least_text, listed, sized
+from workbench.statistics.summary import EQUAL, point_mean
+from workbench.statistics.verdict import MOST_SEEDS, Verdict
 
 if TYPE_CHECKING:
     from workbench.experiments.plan import Plan
     from workbench.experiments.run_set import RunSet
+    from workbench.runs.run import PlannedPoint
 
 
-LEVEL = 0.05
-"""What a corrected p must be below for a verdict."""
 BETTER = {"lower": "less is better", "higher": "more is better"}
 KEY = (
-    "first the mean over seeds; [ ] 95 % interval, of one comparison alone; p of the {}, corrected over all "
-    "comparisons (Holm): decided below 0.05; all columns: --wide"
+    "first the mean over seeds; then {}, with its 95 % interval, of one comparison alone; p after Holm's correction "
+    "over two tests a comparison, of size and of direction: the larger; all columns: --wide"
 )
-TESTS = {"median": "median difference (sign test)", "mean": "mean difference (studentised bootstrap)"}
-FLOOR = "* the smallest p that so many seeds can give"
-SAME = "the same"
-VERDICTS = ("better", "worse", "undecided", SAME)
+SIZES = {
+    True: "how many times as good as the baseline (geometric mean of paired ratios)",
+    False: "the mean paired difference",
+}
+SURE = "sure = better, or worse, on average and at most seeds that differ"
 
 
 class Line(NamedTuple):
@@ -42,16 +43,19 @@ class Line(NamedTuple):
     point: str
     value: str
     """The mean."""
+    size: str
+    """How much better than the baseline, with its interval; where nothing is compared, the mean's interval."""
     verdict: str
-    """Better, worse, undecided or the same, at how many seeds, by how much, and p; where nothing is compared, the
-    mean's interval."""
+    """Better and worse at how many seeds, what that shows, and p; empty where nothing is compared."""
+    word: str = ""
+    """The verdict's word, empty where nothing is compared."""
     note: str = ""
-    """What a reader of the line must not miss: a mean that says the reverse, or that rests on little."""
+    """What a reader of the line must not miss."""
 
     @property
     def is_compared(self) -> bool:
         """Return whether the point stands against a baseline."""
-        return self.verdict.startswith(VERDICTS)
+        return bool(self.word)
 
 
 class Block(NamedTuple):
@@ -75,9 +79,8 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     Returns
     -------
     list of str
-        In the order of the summary: point, mean, verdict with the number of seeds, estimate with its interval and unit,
-        corrected p, and whether the mean says the reverse; last, where there are too few seeds for any verdict, how
-        many it takes.
+        In the order of the summary: point, mean, size with its interval, verdict with the number of seeds and the
+        corrected p; last, where there are too few seeds to be sure, how many it takes.
 
     Examples
     --------
@@ -86,7 +89,7 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     >>> sweep |= {"policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "measures": ["drain_cycles"]}
     >>> results = wb.run({**sweep, "baseline": {"placement": "first_fit"}}, workers=0)
     >>> print(results.sentences()[0])  # doctest: +ELLIPSIS
-    nearest_boundary: drain_cycles ... the baseline at ...
+    nearest_boundary: drain_cycles ... times the baseline's ...
     """
     lines = [
         f"{line.point}: {block.measure} {line.value} on average, {_in_a_sentence(line)}."
@@ -106,7 +109,7 @@ def too_few_seeds(plan: Plan) -> list[str]:
     >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 4}
     >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
     >>> too_few_seeds(wb.api.planned({**sweep, "measures": ["drain_cycles"]}))[0][:60]
-    'cannot decide: one comparison at 4 seeds has no corrected p '
+    'no comparison can be sure at 4 seeds: the smallest corrected '
     """
     note = family_of(plan).note
     return [f"{note}."] if note else []
@@ -136,8 +139,11 @@ def holdout_sentences(results: RunSet, objectives: Sequence[str], named: str) ->
     lines = [(block.measure, line) for block in blocks(results) for line in block.lines if line.is_compared]
     if not lines:
         return [f"{named} cannot be compared with the baseline: {_not_compared(results)}."]
-    words = {word: [m for m, line in lines if m in objectives and line.verdict.startswith(word)] for word in VERDICTS}
-    parts = [f"{_RELATION[word]} {listed(names)}" for word, names in words.items() if names]
+    words: dict[str, list[str]] = {}
+    for measure, line in lines:
+        if measure in objectives:
+            words.setdefault(line.word, []).append(measure)
+    parts = [f"{_RELATION[word]} {listed(words[word])}" for word in _RELATION if word in words]
     seeds = (
         f"at {len(results.seeds)} seeds that tuning never saw" if len(results.seeds) > 1 else "in the one run there is"
     )
@@ -145,24 +151,34 @@ def holdout_sentences(results: RunSet, objectives: Sequence[str], named: str) ->
 
 
 _RELATION = {
-    "better": "beats the baseline in",
-    "worse": "loses to the baseline in",
-    "undecided": "is undecided against the baseline in",
-    SAME: "is the same as the baseline in",
+    "better": "beats the baseline for sure in",
+    "better on average": "beats the baseline on average in",
+    "better on most seeds": "beats the baseline on most seeds in",
+    "worse": "loses to the baseline for sure in",
+    "worse on average": "loses to the baseline on average in",
+    "worse on most seeds": "loses to the baseline on most seeds in",
+    "better on average, worse on most seeds": "is better on average and worse on most seeds in",
+    "worse on average, better on most seeds": "is worse on average and better on most seeds in",
+    "undecided": "is not shown to beat the baseline in",
+    "equal": "is as good as equal to the baseline in",
+    "same": "is the same as the baseline in",
+    "exact": "differs from the baseline, in the one run there can be, in",
+    "not compared": "has no pair of runs with the baseline in",
 }
+"""What a word says of a point and its baseline, in the order in which it is said."""
 
 
-def _conclusion(words: dict[str, list[str]], runs: int) -> str:
-    """Return what verdicts come to, of the objectives by their verdict, each over so many paired runs."""
-    if words["better"] and words["worse"]:
+def _conclusion(words: Mapping[str, list[str]], runs: int) -> str:
+    """Return what verdicts come to, of the objectives by their word, each over so many paired runs."""
+    better, worse = (any(side in word for word in words) for side in ("better", "worse"))
+    if better and worse:
         return "a trade, not a gain"
-    if words["worse"]:
+    if worse:
         return "what was tuned does harm here"
-    if not words["better"]:
-        if runs == 1:
-            return "one run is no sample"
-        return "nothing that was tuned shows here"
-    return "what was tuned holds here" + (" in part" if words["undecided"] or words.get(SAME) else "")
+    if not better:
+        return "one run is no sample" if runs == 1 else "nothing that was tuned shows here"
+    sure = words.keys() == {"better"}
+    return "what was tuned holds here" + ("" if sure else " in part")
 
 
 def _not_compared(results: RunSet) -> str:
@@ -172,63 +188,146 @@ def _not_compared(results: RunSet) -> str:
 
 
 def _in_a_sentence(line: Line) -> str:
-    verdict = line.verdict.replace("*", " (the smallest of so many seeds)")
-    for short, whole in _WHOLE.items():
-        if verdict.startswith(short):
-            verdict = whole + verdict.removeprefix(short)
+    counts = "" if line.word == "exact" else ", "
+    size = f"{line.size} against the baseline" if line.size else ""
+    verdict = f"{size}{counts if size else ''}{line.verdict}"
     return f"{verdict}; {line.note}" if line.note else verdict
-
-
-_WHOLE = {
-    "better at": "better than the baseline at",
-    "worse at": "worse than the baseline at",
-    "undecided,": "undecided against the baseline,",
-    "the same at": "the same as the baseline at",
-}
 
 
 def blocks(results: RunSet) -> list[Block]:
     """Return the summary of a sweep measure by measure, in words."""
-    table = summary(results)
-    levers = list(table.columns[: table.columns.get_loc("measure")])
-    known = results.plan.sweep.mechanism.measures
+    every = judged(results)
     return [
         Block(
-            str(measure),
-            _heading(known[str(measure)], rows),
-            [_line(row, levers, known[str(measure)]) for row in rows.to_dict("records")],
+            name,
+            _heading(results, name),
+            [
+                *(_line(results, point, name, every.verdicts.get((name, point.id))) for point in results.points),
+                *(_over(one, measure_of(results, name)) for one in every.over if one.measure == name),
+            ],
         )
-        for measure, rows in table.groupby("measure", sort=False)
+        for name in results.plan.sweep.measures
     ]
 
 
-def _heading(measure: Measure, rows: Any) -> str:
-    least, most = int(rows["n"].min()), int(rows["n"].max())
+def _heading(results: RunSet, name: str) -> str:
+    measure = measure_of(results, name)
+    counts = [len(values_of(results, point, name)) for point in results.points]
+    least, most = min(counts), max(counts)
     runs = f"{most} seeds" if least == most else f"{least} to {most} seeds"
     words = [measure.unit, BETTER.get(measure.better, ""), runs]
     return f"{measure.name} ({', '.join(filter(None, words))})"
 
 
-def _line(row: dict[Any, Any], levers: list[str], measure: Measure) -> Line:
-    point = _point(row, levers)
-    low, high = float(row["low"]), float(row["high"])
-    mean, note = float(row["mean"]), str(row.get("note") or "")
-    value, is_compared = to_half(mean, (high - low) / 2), math.isfinite(float(row.get("p_holm", math.nan)))
-    if is_compared:
-        return Line(point, value, _verdict(row, measure), _reverse(row, measure))
-    if note.startswith(EQUAL):
-        return Line(point, value, note)
-    return Line(point, value, limits(low, high), note)
+def _line(results: RunSet, point: PlannedPoint, name: str, verdict: Verdict | None) -> Line:
+    mean, measure = point_mean(results, point, name), measure_of(results, name)
+    label = _point(point.coordinates)
+    value = to_half(mean.mean, (mean.high - mean.low) / 2)
+    infinite = sum(map(math.isinf, values_of(results, point, name).values()))
+    note = f"{infinite} of {mean.n} values are infinite, and so is the mean" if infinite else ""
+    if verdict is not None:
+        return Line(label, value, *shown(verdict, measure), verdict.word, note)
+    equal = f"{EQUAL} {mean.n} seeds" if mean.method == "constant" else ""
+    return Line(label, value, equal or limits(mean.low, mean.high), "", "", note)
 
 
-def _point(row: dict[str, Any], levers: list[str]) -> str:
+def _over(one: OverWorkloads, measure: Measure) -> Line:
+    """Return a policy over the workloads of a sweep: size, workloads and word, and the ratio of the sums."""
+    of, count = one.verdict.of, len(one.members)
+    sides = [f"better at {one.better}", f"worse at {one.worse}"]
+    counted = f"{', '.join(sides if 'worse' not in one.verdict.word else sides[::-1])} of {count} workloads"
+    sums = f"ratio of the sums {number(one.ratio_of_sums)}x"
+    name = f"{one.name}, over {count} workloads" if one.name else f"over {count} workloads"
+    return Line(name, "", sized(of, measure), f"{counted}; {said(one.verdict, measure)}; {sums}", one.verdict.word)
+
+
+def shown(verdict: Verdict, measure: Measure) -> tuple[str, str]:
+    """Return the size of a comparison, and its verdict in words.
+
+    Examples
+    --------
+    >>> from workbench.statistics import compare, judge
+    >>> times = Measure("makespan", "cycles", "lower", "", compared_by="ratio")
+    >>> faster = compare([1050 + 3 * k for k in range(12)], [1000 + 2 * k for k in range(12)], compared_by="ratio")
+    >>> shown(judge({"": faster})[""], times)
+    ('1.055x [1.0521, 1.0579]', 'better at 12, worse at 0 of 12; sure (p <0.001, 1 comparison)')
+    """
+    one = verdict.of
+    if not one.n:
+        return "", "not compared: no seed has a value on both sides"
+    if one.is_same:
+        return "", f"the same at all {one.n} seeds" if one.n > 1 else "the same in the one run"
+    if one.exact:
+        return sized(one, measure), "exact: nothing is drawn"
+    if one.n == 1:
+        return sized(one, measure), "undecided: one run is no sample"
+    sides = [f"better at {one.wins}", f"worse at {one.losses}"]
+    counts = ", ".join(sides if one.wins >= one.losses else sides[::-1])
+    zeros = f"; no ratio: 0 at {one.zeros} of {one.n} seeds" if one.zeros else ""
+    return sized(one, measure), f"{counts} of {one.n}{zeros}; {said(verdict, measure)}"
+
+
+def said(verdict: Verdict, measure: Measure) -> str:
+    """Return the word of a verdict, with its p-values and what a reader needs to act on it."""
+    one, m = verdict.of, verdict.comparisons
+    family = f"{m} comparison{'s' * (m != 1)}"
+    small = f", by less than {least_text(measure, one.is_ratio)}" if verdict.is_small else ""
+    word = verdict.word
+    if verdict.is_sure:
+        text = f"sure{small} (p {probability(verdict.p)}, {family})"
+    elif word in _BY_ONE:
+        shown, hidden = (probability(getattr(verdict, p)) for p in _BY_ONE[word])
+        other = _OTHER[_BY_ONE[word][1]]
+        beside = "" if math.isnan(getattr(verdict, _BY_ONE[word][1])) or not one.is_sized else f"; {other} p {hidden}"
+        text = f"{word}{small} (p {shown}{beside}; {family})"
+    elif word == "equal":
+        text = f"as good as equal: within {least_text(measure, one.is_ratio)} ({family})"
+    elif word == "undecided":
+        text = f"undecided{_needed(verdict, measure)} (p {probability(verdict.p)}, {family})"
+    else:
+        text = f"{word} (p {probability(verdict.p)}, {family})"
+    return text + _alone(verdict)
+
+
+_BY_ONE = {
+    "better on average": ("p_size", "p_direction"),
+    "worse on average": ("p_size", "p_direction"),
+    "better on most seeds": ("p_direction", "p_size"),
+    "worse on most seeds": ("p_direction", "p_size"),
+}
+_OTHER = {"p_size": "on average", "p_direction": "on most seeds"}
+
+
+def _needed(verdict: Verdict, measure: Measure) -> str:
+    """Return how many seeds would tell the least effect; nothing where none is declared."""
+    one, needed = verdict.of, verdict.seeds_needed
+    if one.least is None:
+        return ""
+    least = least_text(measure, one.is_ratio)
+    if needed is None:
+        return f": no number within {MOST_SEEDS:,} seeds would tell {least}"
+    would = "would tell" if needed > one.n else "would have told"
+    return f": {needed:,} seeds {would} {least}"
+
+
+def _alone(verdict: Verdict) -> str:
+    """Return the p of the size alone where the interval leaves out what is no effect and the word does not say so."""
+    one = verdict.of
+    if not one.is_sized or math.isnan(verdict.p_size):
+        return ""
+    alone, among = one.p_alone < ALPHA, verdict.p_size < ALPHA
+    if alone and not among:
+        return f"; on average p {probability(one.p_alone)} alone, {probability(verdict.p_size)} among {verdict.comparisons}"
+    return "; decided at the seeds of the first plan" if among and not alone else ""
+
+
+def _point(coordinates: Mapping[str, Any]) -> str:
     """Return a point in words: a lever that it has not is left out, and one of a policy that is named with it.
 
-    >>> row = {"policy.eviction": "sharing(threshold=2)", "seats": 8, "policy.eviction.threshold": 2.0, "gap": math.nan}
-    >>> _point(row, list(row))
+    >>> _point({"policy.eviction": "sharing(threshold=2)", "seats": 8, "policy.eviction.threshold": 2.0, "gap": None})
     'sharing(threshold=2), 8'
     """
-    named = {lever: as_written(row[lever]) for lever in levers if row[lever] == row[lever]}
+    named = {lever: as_written(value) for lever, value in coordinates.items() if value is not None}
     own = [
         text
         for lever, text in named.items()
@@ -239,63 +338,22 @@ def _point(row: dict[str, Any], levers: list[str]) -> str:
     return ", ".join(own) or "all runs"
 
 
-def _verdict(row: dict[str, Any], measure: Measure) -> str:
-    p, pairs = float(row["p_holm"]), int(row["pairs"])
-    better, worse, same = (int(row[name]) for name in ("better", "worse", "same"))
-    if same == pairs:
-        return f"{SAME} at all {pairs} seeds" if pairs > 1 else f"{SAME} at the one seed"
-    difference, share = float(row["difference"]), float(row["saving"])
-    word = "undecided" if not p < LEVEL else "better" if difference > 0 else "worse"
-    counts = {
-        "better": f"better at {better} of {pairs} seeds",
-        "worse": f"worse at {worse} of {pairs} seeds",
-        "undecided": f"undecided, better at {better} and worse at {worse} of {pairs} seeds",
-    }
-    ties = f", {SAME} at {same}" if same else ""
-    is_sized = word != "undecided" and math.isfinite(share) and share * difference > 0
-    percent = f" ({per_cent(share)})" if is_sized else ""
-    ends = (difference, float(row["difference_low"]), float(row["difference_high"]))
-    return f"{counts[word]}{ties}; {row['estimand']} {amount(*ends, measure)}{percent}; {_corrected(row, pairs)}"
-
-
-def _corrected(row: dict[str, Any], pairs: int) -> str:
-    """Return the p-value with what the correction did to it."""
-    alone, p, family = float(row["p"]), float(row["p_holm"]), int(row["family"])
-    is_least = row["estimand"] == "median" and alone <= least_p(pairs) < 1 and row["looks"] == 1
-    text = f"{probability(p)}{'*' if is_least else ''}"
-    if family == 1:
-        return f"p {text}"
-    if alone < LEVEL <= p:
-        return f"p {probability(alone)} alone: yes; {text} after correction over {family}: no"
-    return f"p {text} after correction over {family}"
-
-
-def _reverse(row: dict[str, Any], measure: Measure) -> str:
-    """Return a sentence where the mean says the reverse of the verdict, or is clear where the median says nothing."""
-    mean, low, high = (float(row[f"mean_difference{end}"]) for end in ("", "_low", "_high"))
-    difference, is_decided = float(row["difference"]), float(row["p_holm"]) < LEVEL
-    clear = mean if math.isinf(mean) or low > 0 or high < 0 else 0.0
-    if row["estimand"] == "mean" or not mean or mean * difference > 0 or not (is_decided or clear):
-        return ""
-    word, does = ("better", "gain") if mean > 0 else ("worse", "lose")
-    size = "infinitely so" if math.isinf(mean) else f"mean {amount(mean, low, high, measure)}"
-    return f"{word} on average: a few seeds {does} much ({size})"
-
-
-def key(all_blocks: list[Block], estimand: str) -> list[str]:
-    """Return what the signs of a table mean, of those that it has; nothing where nothing is compared."""
-    verdicts = [line.verdict for block in all_blocks for line in block.lines if line.is_compared]
-    starred = [FLOOR] if any("*" in verdict for verdict in verdicts) else []
-    return [KEY.format(TESTS[estimand]), *starred] if verdicts else []
+def key(all_blocks: list[Block], results: RunSet) -> list[str]:
+    """Return what the columns of a table mean, of those that it has; nothing where nothing is compared."""
+    compared = [block.measure for block in all_blocks if any(line.is_compared for line in block.lines)]
+    if not compared:
+        return []
+    kinds = dict.fromkeys(measure_of(results, name).compared_by == "ratio" for name in compared)
+    is_sure = any(line.word in ("better", "worse") for block in all_blocks for line in block.lines)
+    return [KEY.format(" or ".join(SIZES[kind] for kind in kinds)), *([SURE] if is_sure else [])]
 
 
 def looks_note(results: RunSet) -> list[str]:
-    """Say, in one sentence or none, that p-values answer for results that were seen at fewer seeds before."""
-    *before, _ = looks_of(results).counts
-    if not before:
+    """Say, in one sentence or none, that p-values answer for more than the look at the first plan."""
+    planned, seeds = results.plan.sweep.planned, len(results.seeds)
+    if planned is None or planned == seeds:
         return []
-    seen = " and ".join(map(str, before))
-    return [f"Results were seen at {seen} seeds before: intervals and p answer for all {len(before) + 1} looks."]
+    return [f"The first plan had {planned} seeds, and there are {seeds} now: every p answers for all numbers of seeds."]
 
 
 def fitted(all_blocks: list[Block], width: int) -> Iterator[str]:
@@ -306,13 +364,15 @@ def fitted(all_blocks: list[Block], width: int) -> Iterator[str]:
 
 
 def _columns(lines: list[Line], width: int) -> Iterator[str]:
-    name, value = max(len(line.point) for line in lines), max(len(line.value) for line in lines)
-    rows = [f"  {line.point:<{name}}  {line.value:>{value}}  {line.verdict}".rstrip() for line in lines]
+    name, value, size = (max(len(line[k]) for line in lines) for k in range(3))
+    rows = [
+        f"  {line.point:<{name}}  {line.value:>{value}}  {line.size:<{size}}  {line.verdict}".rstrip() for line in lines
+    ]
     is_wide = any(len(row) > width for row in rows)
     for line, row in zip(lines, rows, strict=True):
         if is_wide:
             yield f"  {line.point}"
-            text = f"{line.value}  {line.verdict}".rstrip()
+            text = "  ".join(filter(None, [line.value, line.size, line.verdict]))
             yield from textwrap.wrap(text, width, initial_indent=" " * 6, subsequent_indent=" " * 8)
         else:
             yield row

@@ -17,7 +17,7 @@ from tests.slow import seeds
 from workbench.engines.kit import STOP
 from workbench.engines.node.state import COUNT, FAULT
 from workbench.engines.node.telemetry import spend
-from workbench.errors import PolicyError
+from workbench.errors import StarvedError
 
 PAGE = 2 * MIB
 
@@ -142,7 +142,7 @@ def test_who_waits_for_what_when_nothing_is_pending() -> None:
     machine = {"cards": [card(memory_bytes=PAGE)], "pool": {"when_full": "wait"}}
     values = {"machine": machine, "applications": [{"streams": [steps]}], "couplings": {"memory": "wait"}}
     node = Node.of(alike(values))
-    with pytest.raises(PolicyError, match="application 0, stream 0, step 2 waits for 1 tensors that the pool has not"):
+    with pytest.raises(StarvedError, match="application 0, stream 0, step 2 waits for 1 tensors that the pool has not"):
         Engine().simulate(setup_of(node), 1)
 
 
@@ -194,7 +194,7 @@ def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) ->
     for values in (random_node(seed), refusing(seed)):
         try:
             before = digest(values)
-        except PolicyError:  # somebody waits for ever
+        except StarvedError:
             continue
         for engines in (("node",), ("dispatch", "malloc", "translation")):
             with monkeypatch.context() as patch:

@@ -84,7 +84,7 @@ def test_results_are_those_of_as_many_fixed_seeds():
     results = wb.run(sweep(), workers=1)
     fixed = wb.run({**SWEEP, "seeds": results.seeds}, workers=1)
     assert results.summary().equals(fixed.summary())
-    ours, theirs = (one.figure_data("saving_by_policy").panels[0].saving for one in (results, fixed))
+    ours, theirs = (one.figure_data("saving_by_policy").panels[0].gain for one in (results, fixed))
     assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 

@@ -290,7 +290,8 @@ class Faults(NamedTuple):
     shared_placement_wrong: int = wrong("shared_placement")
     starved: int = stuck(
         "{waiting} channels wait for ever at cycle {cycle} although all modules are empty: one of {chosen} refuses "
-        "what would fit{often}."
+        "what would fit{often}.",
+        starved=True,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.errors import PolicyError
+from workbench.errors import PolicyError, StarvedError
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import why_it_failed
 
@@ -73,9 +73,11 @@ class Fault(NamedTuple):
     """Whether the policy raised, or never ended, instead of giving an answer."""
     log: str = ""
     """The log that is full, of a run that is played again with more room."""
+    starved: bool = False
+    """Whether something waits for ever: such runs have a status of their own."""
 
 
-def wrong(slot: str, sentence: str = "") -> Any:
+def wrong(slot: str, sentence: str = "", starved: bool = False) -> Any:
     """Declare that the policy of a slot answered against its question.
 
     Parameters
@@ -83,13 +85,15 @@ def wrong(slot: str, sentence: str = "") -> Any:
     slot : str
     sentence : str
         What follows the policy's name, with `{answer}` and the engine's own words; without one the question's `wrong`.
+    starved : bool
+        Whether it refuses for ever, and something waits.
     """
-    return Fault(slot, sentence)
+    return Fault(slot, sentence, starved=starved)
 
 
-def stuck(sentence: str) -> Any:
-    """Declare that nothing can happen any more, in a sentence of the engine's words."""
-    return Fault("", sentence)
+def stuck(sentence: str, starved: bool = False) -> Any:
+    """Declare that a run cannot go on, in a sentence of the engine's words; `starved` if something waits for ever."""
+    return Fault("", sentence, starved=starved)
 
 
 def full(log: str) -> Any:
@@ -118,7 +122,7 @@ def fault_of(faults: Any, stop: Stop) -> Fault:
 
 
 def policy_error(faults: Any, slots: Any, stop: Stop, words: Mapping[str, Any]) -> PolicyError:
-    """Return the error that names the policy, what it did, and where.
+    """Return the error that names the policy, what it did, and where: a StarvedError if something waits for ever.
 
     Parameters
     ----------
@@ -132,10 +136,11 @@ def policy_error(faults: Any, slots: Any, stop: Stop, words: Mapping[str, Any]) 
         What sentences name: `where` ("at cycle 3, group 2"), and the engine's own.
     """
     fault, words = fault_of(faults, stop), {"cycle": stop.cycle, "answer": stop.answer, **words}
+    error = StarvedError if fault.starved else PolicyError
     if not fault.slot:
-        return PolicyError(fault.sentence.format(**words))
+        return error(fault.sentence.format(**words))
     policy: Policy = attrgetter(fault.slot)(slots)
     what = why_it_failed(policy) if fault.raised else (fault.sentence or policy.asks.wrong).format(**words)
     known = {one.slot for one in type(faults)._field_defaults.values() if one.slot}
     which = f" ({fault.slot})" if len(known) > 1 else ""
-    return PolicyError(f"{policy.short()}{which} {what}; {words['where']}.")
+    return error(f"{policy.short()}{which} {what}; {words['where']}.")

@@ -171,7 +171,9 @@ class Simulator(Generic[Record]):
         InputError
             The workload or the policies do not go with the machine.
         PolicyError
-            A policy raised, gave an answer that its question does not allow, or refused for ever.
+            A policy raised, or gave an answer that its question does not allow.
+        StarvedError
+            Something waits for ever.
         """
         run, proved = self.read(self.given(setup, seed)), _proved[type(self)]
         theirs = {policy.function() for policy in self.compiled_policies(run) if not policy.built_in}
@@ -237,7 +239,9 @@ class Part:
         Raises
         ------
         PolicyError
-            It raised, gave an answer that its question does not allow, or refuses for ever.
+            It raised, or gave an answer that its question does not allow.
+        StarvedError
+            Something waits for ever.
         """
         self.engine.check(self.run, self.lent.state.counters, self.lent.state)
 

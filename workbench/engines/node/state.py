@@ -80,7 +80,7 @@ class Faults(NamedTuple):
     none: int
     part: int = stuck("part {row} of the node stopped at cycle {cycle} ({answer}).")
     part_full: int = stuck("part {row} of the node has no more room.")
-    waits_for_ever: int = stuck("at cycle {cycle} nothing is pending any more, and {who}.")
+    waits_for_ever: int = stuck("at cycle {cycle} nothing is pending any more, and {who}.", starved=True)
     freed_in_use: int = stuck(
         "at cycle {cycle} tensor {answer} is freed while kernels that name it have not ended; with free_in_use: wait "
         "the free waits."

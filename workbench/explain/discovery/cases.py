@@ -16,12 +16,11 @@ from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
-from workbench.statistics import PairedComparison, false_discovery
-from workbench.statistics.summary import by_seed, comparison
+from workbench.statistics import PairedComparison, judge
+from workbench.statistics.comparisons import by_seed, comparison
 
 LEAST_CASES = 20
 """Fewer points have no boxes worth a name: 5 % of them is one."""
-ALPHA = 0.05
 _CURE = "vary more levers, or draw more points, such as design: {latin_hypercube: {points: 200}}"
 
 
@@ -34,7 +33,7 @@ class Interest(NamedTuple):
     threshold: float = math.nan
     """Of `above` and `below`, in the measure's unit."""
     clear: bool = False
-    """Whether a loss or win counts only where its 95 % interval is clear of zero and its p-value, with the false
+    """Whether a loss or win counts only where its comparison has a word, of size or direction, with the false
     discovery rate held over all points, is below 5 %."""
 
     @property
@@ -78,8 +77,8 @@ class Cases(NamedTuple):
     columns: tuple[Column, ...]
     """The levers that differ, in the order of the sweep."""
     value: np.ndarray
-    """float64[points], the median gain over the baseline (or the mean, where the sweep judges that), positive = better,
-    or the mean of the measure."""
+    """float64[points], the size against the baseline, above 0 = better (a ratio less 1, or the mean difference), or the
+    mean of the measure."""
     hit: np.ndarray
     """bool[points], whether the point is of interest."""
     points: tuple[str, ...]
@@ -177,8 +176,8 @@ def _valued(runs: RunSet, measure: Measure, interest: Interest) -> list[_Case]:
     compared = [point for point in runs.points if point.baseline in there]
     sign = 1 if interest.kind == "win" else -1
     results = {point.id: one for point in compared if (one := comparison(runs, point, measure.name)) is not None}
-    gains = {id: one.interval.mean for id, one in results.items()}
-    clear = _clear(results, sign) if interest.clear else {id: gain * sign > 0 for id, gain in gains.items()}
+    gains = {id: _gain(one) for id, one in results.items()}
+    clear = _clear(results, interest.kind) if interest.clear else {id: gain * sign > 0 for id, gain in gains.items()}
     return [_Case(point, gains[point.id], clear[point.id]) for point in compared]
 
 
@@ -189,11 +188,18 @@ def _mean(values: Iterable[float]) -> float:
     return math.fsum(known) / len(known) if all(map(math.isfinite, known)) else sum(known)
 
 
-def _clear(results: Mapping[str, PairedComparison], sign: int) -> dict[str, bool]:
-    """Return where the paired difference is decided for the side, as the map `where_it_holds` decides."""
-    adjusted = false_discovery({id: one.p_value for id, one in results.items() if one.n})
-    sides = {id: one.interval.above(0) if sign > 0 else one.interval.below(0) for id, one in results.items()}
-    return {id: sides[id] and adjusted.get(id, 1.0) < ALPHA for id in results}
+def _gain(one: PairedComparison) -> float:
+    """Return the size of a comparison, above 0 = better: a ratio less 1, or the mean difference; infinite where none of
+    its runs ended on both sides."""
+    if one.ended:
+        return one.size.mean - one.no_effect
+    return math.copysign(math.inf, one.wins - one.losses) if one.wins != one.losses else math.nan
+
+
+def _clear(results: Mapping[str, PairedComparison], kind: str) -> dict[str, bool]:
+    """Return where a comparison has a word for the side, as the map `where_it_holds` decides."""
+    side = "better" if kind == "win" else "worse"
+    return {id: one.side == side for id, one in judge(results, "false_discovery").items()}
 
 
 def _cases(runs: RunSet, policy: str, measure: Measure, interest: Interest, cases: Sequence[_Case]) -> Cases:

@@ -86,7 +86,9 @@ def discover(
         As `cases_of` and `scenarios`.
     """
     every = cases_of(runs, measure, interest)
-    return Discovery(runs, corrected([one for cases in every for one in scenarios(cases, boxes, density)]))
+    searches = boxes * len(every)
+    found = [one for cases in every for one in scenarios(cases, boxes, density, searches)]
+    return Discovery(runs, corrected(found))
 
 
 def _limits(one: Scenario) -> list[dict[str, Any]]:

@@ -16,8 +16,11 @@ from workbench.errors import InputError
 from workbench.explain.discovery.cases import Cases, Column
 from workbench.explain.discovery.prim import Box, Limit, limits, members, paste, peel, quasi_p, whole, without_idle
 from workbench.statistics import holm
+from workbench.statistics.floors import fewest_shuffles
 from workbench.streams import Streams
 
+SHUFFLES = 199
+"""Of the labels, at least; the smallest p-value is then 1 in 200."""
 LEVEL = 0.05
 """What the p-value of a search must be below for its box to be one."""
 
@@ -50,7 +53,7 @@ class Scenario(NamedTuple):
         return [(one, quasi_p(columns, hit, self.box, one)) for one in limits(columns, self.box)]
 
 
-def scenarios(cases: Cases, boxes: int = 1, density: float | None = None) -> list[Scenario]:
+def scenarios(cases: Cases, boxes: int = 1, density: float | None = None, searches: int = 1) -> list[Scenario]:
     """Return so many boxes at most, each among the points outside of those before; the last may be none.
 
     Parameters
@@ -60,6 +63,9 @@ def scenarios(cases: Cases, boxes: int = 1, density: float | None = None) -> lis
     density : float, optional
         The largest peeled box that is at least so dense, or the densest; the one that tells points of interest best if
         None.
+    searches : int
+        How many searches are corrected together: of more than ten the labels are shuffled more often, so that their
+        smallest p-value is below 5 % after correction.
 
     Raises
     ------
@@ -72,19 +78,19 @@ def scenarios(cases: Cases, boxes: int = 1, density: float | None = None) -> lis
         raise InputError(f"boxes must be at least 1. Got {boxes}.")
     result: list[Scenario] = []
     while len(result) < boxes:
-        result.append(_scenario(cases, len(result) + 1, density))
+        result.append(_scenario(cases, len(result) + 1, density, max(SHUFFLES, fewest_shuffles(searches))))
         cases = cases.at(~members(cases.columns, result[-1].box.inside))
         if not result[-1].is_box or not cases.hit.any():
             break
     return result
 
 
-def _scenario(cases: Cases, number: int, density: float | None) -> Scenario:
+def _scenario(cases: Cases, number: int, density: float | None, shuffles: int) -> Scenario:
     columns, hit = cases.columns, cases.hit
     if hit.all() or not hit.any():
         return Scenario(cases, number, [whole(columns, hit)], whole(columns, hit), 1.0, 1.0)
     trajectory = peel(columns, hit)
-    p_value = p_by_chance(columns, hit, clearest(trajectory).contrast)
+    p_value = p_by_chance(columns, hit, clearest(trajectory).contrast, shuffles)
     chosen = paste(columns, hit, _chosen(trajectory, density))
     if density is None:
         chosen = without_idle(columns, hit, chosen)
@@ -117,10 +123,6 @@ def _chosen(trajectory: list[Box], density: float | None) -> Box:
 def inside_of(scenario: Scenario) -> np.ndarray:
     """Return which of the searched points are inside: bool[points]."""
     return members(scenario.cases.columns, scenario.box.inside)
-
-
-SHUFFLES = 199
-"""Of the labels; the smallest p-value is 1 in 200."""
 
 
 def clearest(boxes: Sequence[Box]) -> Box:
