@@ -13,7 +13,7 @@ from workbench.claims import ClaimReport, known_claims
 from workbench.claims.cases import MARGINS
 from workbench.claims.claim import Claim, Evidence, in_order
 from workbench.claims.plan import family_sizes
-from workbench.claims.report import Outcome
+from workbench.claims.report import Outcome, claim_lines
 from workbench.statistics import compare, fact, some, superior
 
 NO_RUNS = Evidence(2, None, 1, None)
@@ -70,7 +70,7 @@ def test_the_family_is_the_specification_whatever_is_asked_for(monkeypatch):
     counted = Claim("H9.4", "it is counted", "¶1", lambda e: [TRUE], kind="counted")
     entered(monkeypatch, *members, counted, Claim("M1", "of another family", "¶1", lambda e: [FASTER]))
     alone, together = room.claims("H9.1"), room.claims()
-    assert alone.verdicts[0].p_adjusted == together.verdicts[0].p_adjusted == 3 * FASTER.p_value
+    assert alone.verdicts[0].p_adjusted == together.verdicts[0].p_adjusted == 3 * FASTER.p_for
     assert alone.heading == ["H9: every p-value times 3, the tested claims of the family, of which 2 are not run"]
     assert [one.family_size for one in together.verdicts] == [3, 3, 3, 3, 1]
     assert together.heading == [
@@ -86,16 +86,29 @@ def test_every_figure_of_a_line_is_of_the_case_that_it_names():
     one = Outcome(claim, claim.judged(cases, 1), cases, [], 1)
     assert one.verdict == "fails_where"
     row = one.row()
-    assert (row["case"], row["measure"], row["unit"], row["p"]) == ("y", "n", "", SLOWER.p_value)
+    assert (row["case"], row["measure"], row["unit"], row["statistic"]) == ("y", "n", "", "mean")
+    assert (row["p_for"], row["p_against"]) == (1.0, SLOWER.p_against)
     assert (row["estimate"], row["low"], row["high"]) == SLOWER.interval[:3]
     assert [one["side"] for one in one.case_rows()] == ["for", "against"]
+
+
+def test_a_line_has_the_p_of_the_side_that_it_shows():
+    """0.5 printed the p for the claim behind each side: `against ... p = 1`."""
+    neither = superior("e", "faster", compare(BEFORE, BEFORE[::-1]))
+    cases = [FASTER._replace(unit="x"), SLOWER, neither, TRUE]
+    claim = Claim("H9.1", "it is so", "¶1", lambda e: cases)
+    one = Outcome(claim, claim.judged(cases, 1), cases, [SLOWER], 1)
+    faster, slower, third, counted, cost = claim_lines(one)[1:]
+    assert faster.startswith("      for      a: 1.857x [1.474, 2.24], p = 0.00014")
+    assert slower.endswith(f", p = {SLOWER.p_against:.2g} (faster)") and cost.split() == ["costs", *slower.split()[1:]]
+    assert third.endswith(", p = 1 for, 1 against (faster)") and " p = " not in counted
 
 
 def test_plain_has_the_keys_that_others_read():
     cases = [FASTER._replace(measure="m", unit="cycles", results="sweep")]
     claim = Claim("H9.1", "it is so", "¶1", lambda e: cases, design="one case")
     plain = Outcome(claim, claim.judged(cases, 2), cases, [], 2).plain()
-    keys = "id verdict kind measure unit estimate low high p p_adjusted family cases results"
+    keys = "id verdict kind measure unit statistic estimate low high p_for p_against p_adjusted family cases results"
     assert plain.keys() >= set(keys.split())
     assert (plain["verdict"], plain["kind"], plain["family"], plain["results"]) == ("holds", "tested", "H9", ["sweep"])
     json.dumps(plain, allow_nan=False)

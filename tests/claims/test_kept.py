@@ -50,7 +50,7 @@ def test_a_full_report_is_written_with_where_it_comes_from(tmp_path, capsys, mon
     first = {path.name: path.read_text() for path in folder.iterdir()}
     assert set(first) == {"verdict.json", "verdict.csv", "verdict.md", "cases.csv", "provenance.json"}
     verdicts = json.loads(first["verdict.json"])
-    assert [(one["id"], one["kind"]) for one in verdicts] == [("H1.7-median", "tested"), ("H1.8", "counted")]
+    assert [(one["id"], one["kind"]) for one in verdicts] == [("H1.7-pair", "tested"), ("H1.8", "counted")]
     assert verdicts[0]["results"] == ["placement_order"] and (tmp_path / "kept" / "placement_order").is_dir()
     came = json.loads(first["provenance.json"])
     assert came["seeds"] == {"first": 1_000_000, "count": 3} and came["environment"]["sources"]

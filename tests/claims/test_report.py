@@ -84,6 +84,25 @@ def test_each_claim_is_printed_as_it_finishes(known, capsys):
     assert seen[1] == "" and len(json.loads(capsys.readouterr().out)) == 2
 
 
+@pytest.mark.parametrize(("seeds", "is_warned"), [("5", True), ("6", False)])
+def test_too_few_seeds_are_said_before_the_first_run(known, capsys, seeds, is_warned):
+    """0.5 ran all claims at five seeds, of which none can be decided, and called them undecided."""
+    seen = []
+
+    def looks(evidence):
+        seen.append(capsys.readouterr())
+        return [fact("a", "counted", True)]
+
+    known(HELD._replace(kind="tested", parts=looks))
+    line = (
+        "H9: at 5 seeds no gain or loss can be shown, whatever the data are: the smallest p of a direction is 0.069 "
+        "among 1 claim; it takes 6 seeds"
+    )
+    assert main(["claims", "--seeds", seeds]) == 0
+    assert main(["claims", "--seeds", seeds, "--json"]) == 0
+    assert [line in seen[0].out, line in seen[1].err] == [is_warned, is_warned]
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_ctrl_c_leaves_a_table_of_what_finished(known, capsys, as_json, tmp_path):
     def stops(evidence):

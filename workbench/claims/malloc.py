@@ -26,6 +26,7 @@ from workbench.claims.cases import (
     of,
     point,
     ratio,
+    worthwhile,
 )
 from workbench.claims.claim import Claim, Evidence
 from workbench.experiments.run_set import RunSet
@@ -231,7 +232,7 @@ def _minimum(evidence: Evidence) -> RunSet:
 def _minimum_pays(evidence: Evidence) -> Iterator[Finding]:
     runs = _minimum(evidence)
     for name, (without, raised) in zip(BOTH, (runs.points[:2], runs.points[2:]), strict=True):
-        yield either_better(runs, without, raised, MINIMUM_FOR, f"{name}, time or heap fragments")
+        yield either_better(runs, without, raised, MINIMUM_FOR, f"{name}, time or heap fragments", worthwhile)
 
 
 def _minimum_costs(evidence: Evidence) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.runner import Progress
 from workbench.identity import one_moment
 from workbench.runs.faults import fault
+from workbench.statistics.floors import ALPHA, fewest_seeds, least_p
 
 SEEDS, QUICK_SEEDS = 200, 40
 """Paired seeds, at least as many as the source document ran (spec 1, section 6); and of a report that is indicative."""
@@ -46,7 +47,19 @@ class ClaimPlan(NamedTuple):
             for name, count in chosen.items()
         ]
         quick = f"indicative: {self.seeds} seeds a comparison; a verdict needs a full run, with the real service"
-        return [*([quick] if self.quick else []), *sentences]
+        return [*([quick] if self.quick else []), *sentences, *self.floors]
+
+    @property
+    def floors(self) -> list[str]:
+        """Return a sentence for each family of which no gain or loss can be shown, as there are too few seeds."""
+        families = dict.fromkeys(claim.family for claim in self.claims if claim.kind == "tested")
+        few = [(name, self.sizes[name]) for name in families if least_p(self.seeds, self.sizes[name]) >= ALPHA]
+        return [
+            f"{name}: at {self.seeds} seeds no gain or loss can be shown, whatever the data are: the smallest p of a "
+            f"direction is {least_p(self.seeds, size):.2g} among {size} {'claims' if size > 1 else 'claim'}; it takes "
+            f"{fewest_seeds(size)} seeds"
+            for name, size in few
+        ]
 
     def outcomes(
         self, out: str | Path | None = None, workers: int | None = None, progress: Progress | None = None

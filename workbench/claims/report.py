@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FAILED = "failed"
 """The verdict of a claim that raised instead of giving its cases."""
 Verdict = Word | Literal["failed"]
+FIGURES = ("measure", "unit", "statistic", "estimate", "low", "high", "p_for", "p_against", "n", "missing")
+"""The columns of one case; both p-values are of the case alone, and a case that is counted has none."""
 _CHANGE = {"for": "gains", "against": "costs", "neither": "or not"}
 """What a measure beside a claim did."""
 
@@ -118,11 +120,20 @@ class Outcome(NamedTuple):
 
 def _figures_of(case: Finding | None) -> dict[str, Any]:
     if case is None:
-        return dict.fromkeys(("measure", "unit", "estimate", "low", "high", "p", "n", "missing"))
+        return dict.fromkeys(FIGURES)
     low, high = (case.interval.low, case.interval.high) if case.interval else (None, None)
-    counts = {"n": case.n, "missing": case.missing}
-    ends = {"estimate": case.estimate, "low": low, "high": high}
-    return {"measure": case.measure, "unit": case.unit, **ends, "p": case.p_value, **counts}
+    both = (case.p_for, case.p_against) if case.is_tested else (None, None)
+    figures = (case.measure, case.unit, statistic_of(case), case.estimate, low, high, *both, case.n, case.missing)
+    return dict(zip(FIGURES, figures, strict=True))
+
+
+def statistic_of(case: Finding) -> str:
+    """Return what the estimate of a case is: a geometric mean, a mean or a median; nothing of what is counted."""
+    if case.interval is None:
+        return ""
+    if case.interval.method == "geometric":
+        return "geometric mean of ratios"
+    return "mean" if case.interval.method in ("t", "constant", "infinite") else "median"
 
 
 def _plain(value: Any) -> Any:
@@ -143,8 +154,8 @@ class ClaimReport(NamedTuple):
 
     @property
     def table(self) -> pd.DataFrame:
-        """Return one row a claim; measure, unit, estimate, low, high and p are of the case named, `holds` is 0.4's
-        word."""
+        """Return one row a claim; measure, unit, estimate, low, high and both p are of the case named, `holds`
+        is 0.4's word."""
         import pandas as pd
 
         return pd.DataFrame([{**one.row(), "holds": one.holds} for one in self.verdicts])
@@ -206,11 +217,11 @@ def claim_line(one: Outcome) -> str:
 def claim_lines(one: Outcome) -> list[str]:
     """Return a verdict with its cases and costs, a line each."""
     sides = zip(one.cases, one.sides, strict=True)
-    cases = [f"      {side:<8} {case.id}: {_figures_text(case)}" for case, side in sides]
+    cases = [f"      {side:<8} {case.id}: {_figures_text(case, side)}" for case, side in sides]
     return [
         claim_line(one),
         *cases,
-        *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures_text(cost)}" for cost in one.costs),
+        *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures_text(cost, cost.side)}" for cost in one.costs),
     ]
 
 
@@ -229,17 +240,33 @@ def _decisive_text(one: Outcome) -> str:
         return one.problem
     if case.interval is None:
         return case.id
-    unit = f" {case.unit}" if case.unit else ""
-    return f"{case.id}: {case.measure} {case.interval}{unit}"
+    return f"{case.id}: {case.measure} {_estimate_text(case)}"
 
 
-def _figures_text(case: Finding) -> str:
+def _figures_text(case: Finding, side: Side) -> str:
     if case.interval is None or not case.n:
         return case.note
-    tested = f", p = {case.p_value:.2g}" if case.p_value is not None else ""
     lacking = f"; {case.missing} seeds without a pair" if case.missing else ""
-    unit = f" {case.unit}" if case.unit else ""
-    return f"{case.interval}{unit}{tested} ({case.statement}{lacking})"
+    return f"{_estimate_text(case)}{_p_text(case, side)} ({case.statement}{lacking})"
+
+
+def _estimate_text(case: Finding) -> str:
+    """Return an estimate with its interval and its unit: `1.058x [1.049, 1.067]`, or `12 [9, 15] cycles`."""
+    if case.interval is None:
+        return ""
+    value, gap, limits = str(case.interval).partition(" ")
+    if case.unit == "x":
+        return f"{value}x{gap}{limits}"
+    return f"{value}{gap}{limits} {case.unit}".rstrip()
+
+
+def _p_text(case: Finding, side: Side) -> str:
+    """Return the p of the side that is shown; of both where neither is."""
+    if not case.is_tested:
+        return ""
+    if side == "neither":
+        return f", p = {case.p_for:.2g} for, {case.p_against:.2g} against"
+    return f", p = {case.p_for if side == 'for' else case.p_against:.2g}"
 
 
 def _counted(case: Finding) -> str:

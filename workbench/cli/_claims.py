@@ -46,6 +46,9 @@ def _run_claims(args: argparse.Namespace) -> int:
     report = ClaimReport([], plan.heading)
     lines = (lambda one: [claim_line(one)]) if args.quick and not args.ids else claim_lines
     _say(args, report.heading)
+    if args.json:
+        for line in plan.floors:
+            print(line, file=sys.stderr)
     try:
         for outcome in plan.outcomes(out, args.workers, Bar(quiet=args.json)):
             report.verdicts.append(outcome)
