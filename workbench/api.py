@@ -16,7 +16,7 @@ from workbench.experiments.progress import usual_watcher
 from workbench.experiments.results_folder import SWEEP, held
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, check_pool
-from workbench.experiments.saved_results import name_in, open_folder, resolved, with_looks, write_results, write_sweep
+from workbench.experiments.saved_results import name_in, open_folder, resolved, with_planned, write_results, write_sweep
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.statistics.adaptive_seeds import run_plan, settled
@@ -236,7 +236,7 @@ def run(
         return _watched(_results(gather(plan, rows, None, seconds)), progress)
     with held(Path(out)) as folder, closing(Store(folder, name_in(plan, folder))) as rows:
         _say_changed_front(plan, folder, progress)
-        plan = with_looks(plan, folder)
+        plan = with_planned(plan, folder, rows)
         write_sweep(RunSet(plan, ()), folder)
         seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
         results = _kept(_results(gather(plan, rows, folder, seconds)))

@@ -57,6 +57,8 @@ def test_every_sweep_of_the_project_fits(path):
         ("policy.placement", {"vary": ["first_fit", {"nearest_boundary": {"tie": "low"}}]}),
         ("seeds", [0, 3]),
         ("seeds", {"first": 0, "count": 1}),
+        ("planned", 40),
+        ("least_effect", {"drain_cycles": 5, "wear_gini": 0.02}),
     ],
 )
 def test_a_choice_may_stand_at_any_depth(path, value):
@@ -67,6 +69,11 @@ def test_a_choice_may_stand_at_any_depth(path, value):
     ("path", "value"),
     [
         ("machine", "h1000"),
+        ("planned", 0),
+        ("least_effect", {"drain_cycle": 5}),
+        ("least_effect", {"drain_cycles": 0}),
+        ("estimand", "mean"),
+        ("looks", [20]),
         ("machine.segments", 1),
         ("machine.segments", {"vary": []}),
         ("workload.size.uniform", [1, {"varied": [16]}]),

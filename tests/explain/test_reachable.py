@@ -65,7 +65,8 @@ def test_plan_says_so(tmp_path, capsys):
     file = tmp_path / "s.yaml"
     file.write_text(json.dumps(sweep))
     assert main(["plan", str(file)]) == 0
-    note = "none of 2 comparisons can be sure at 5 seeds: the smallest corrected p of a direction is 0.14; it takes 7 seeds"
+    note = "none of 2 comparisons can be sure at 5 seeds: the smallest corrected p of a direction is 0.14; "
+    note += "it takes 7 seeds"
     assert note in capsys.readouterr().out
     assert main(["plan", str(file), "--json"]) == 0
     family = json.loads(capsys.readouterr().out)["family"]

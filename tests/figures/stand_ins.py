@@ -55,6 +55,7 @@ class Handed:
     """An engine that simulates nothing: it hands out the record of a setup and a seed."""
 
     name, revision, slots, options = "shared_memory", 1, {"placement": "first_fit"}, SharedMemoryOptions
+    workload_kind = "workgroups"
 
     def __init__(self, records: Mapping[tuple[str, int], SharedMemoryRecord]) -> None:
         self.records = records

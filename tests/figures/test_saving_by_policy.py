@@ -23,6 +23,10 @@ GIVEN = {
 }
 
 
+GAINS = [11.19, -0.06, -9.15]
+"""In per cent: the geometric means of the ratios less 1."""
+
+
 def test_shares_of_the_baseline_largest_first():
     data = SAVING.data(runs(GIVEN, baseline="first_fit"))
     (panel,) = data.panels
@@ -50,9 +54,7 @@ def test_ink_best_on_top_and_hollow_where_zero_is_possible():
     dots, intervals, *ends = axes.collections
     assert all(one.get_zorder() > dots.get_zorder() for one in (intervals, *ends))  # a dot hides no interval
     assert [one.get_sizes()[0] > 2 * dots.get_sizes()[0] for one in ends] == [True, True]
-    assert dots.get_offsets()[:, 0].tolist() == pytest.approx(
-        SAVING.data(runs(GIVEN, baseline="first_fit")).panels[0].gain.mean.tolist()
-    )
+    assert dots.get_offsets()[:, 0].tolist() == pytest.approx(GAINS, abs=1e-2)
     expected = [tuple(int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)) for c in (GOOD, "#ffffff", BAD)]
     assert np.allclose(dots.get_facecolors()[:, :3], expected)
     assert axes.get_xlabel() == "speed-up over first fit in drain time (%)"

@@ -166,7 +166,7 @@ def test_a_notebook_shows_a_card(results):
     [
         (
             {"better": 2},
-            "trial 7 beats the baseline for sure in a and b, at 20 seeds that tuning never saw: what was tuned holds here.",
+            "trial 7 beats the baseline for sure in a and b, at 20 seeds that tuning never saw: what was tuned holds ",
         ),
         (
             {"better": 1, "undecided": 1},
@@ -216,7 +216,7 @@ def test_seeds_too_few_to_be_sure_are_named_once_with_how_many_it_takes(seeds, i
 
 @pytest.mark.slow
 def test_seeds_that_are_added_after_a_look_are_looks(tmp_path):
-    """Ten looks without effect called one of ten studies an effect; a folder keeps how many seeds its first plan had."""
+    """Ten looks called one of ten studies without effect one; a folder keeps how many seeds its first plan had."""
     config = {**SWEEP, "measures": ["drain_cycles"]}
     p = {}
     for seeds in (10, 20, 20):

@@ -24,7 +24,7 @@ from workbench.experiments.provenance import COORDINATES, OWN_MEASURES, kept_pro
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.store import Store
-from workbench.experiments.sweep import Sweep, checked_sweep
+from workbench.experiments.sweep import Sweep, checked_sweep, without_former_keys
 from workbench.mechanisms.measured_by import MeasuredBy, read_measured
 from workbench.mechanisms.measures import WithUserMeasures
 from workbench.mechanisms.user_measure import BETTER, UserMeasure
@@ -64,7 +64,8 @@ def kept_runs(folder: Path, problem: str) -> RunSet:
     problem : str
         Why the code is not executed, in a sentence.
     """
-    config, before = read_mapping(folder / SWEEP), kept_provenance(folder)
+    config = without_former_keys(read_mapping(folder / SWEEP), str(folder / SWEEP))
+    before = kept_provenance(folder)
     with closing(Store(folder, read_only=True)) as store:
         rows, identities = list(store.rows()), store.identities()
         seeds, made = sorted({row.seed for row in rows}) or [0], {row.point for row in rows}
@@ -129,6 +130,9 @@ def sweep_without_code(config: Mapping[str, Any], path: Path, seeds: list[int]) 
     for key in ("measures", "figures"):
         if isinstance(plain.get(key), list):
             plain[key] = [one for one in plain[key] if not is_in_file(one)]
+    if isinstance(least := plain.get("least_effect"), Mapping):
+        unread = {_inside(one) for one in code_names([config.get("measures"), least])}
+        plain["least_effect"] = {name: value for name, value in least.items() if _inside(name) not in unread}
     if code_names(plain.get("seeds")):
         plain["seeds"] = seeds
     return checked_sweep(_unnamed(plain), path.stem, str(path), path.parent.absolute())
@@ -157,6 +161,7 @@ def with_kept_measures(sweep: Sweep, config: Mapping[str, Any], facts: Any) -> S
         named |= {one: _inside(one) for one in code_names(until)}
     own = {name: UserMeasure(_measure(name, known.get(name)), not_run, source) for source, name in named.items()}
     measures = [_inside(one) for one in config.get("measures") or []]
+    least_effect = {_inside(name): float(value) for name, value in (config.get("least_effect") or {}).items()}
     figures = [_inside(one) for one in config.get("figures") or []]
     return sweep._replace(
         config={**config},
@@ -164,6 +169,7 @@ def with_kept_measures(sweep: Sweep, config: Mapping[str, Any], facts: Any) -> S
         known_user_measures={**sweep.known_user_measures, **own},
         measures=measures or sweep.measures,
         figures=figures,
+        least_effect=least_effect,
     )
 
 

@@ -35,7 +35,7 @@ def provenance(runs: RunSet) -> dict[str, Any]:
         **({OWN_MEASURES: own} if (own := _own_measures(runs)) else {}),
         "engine_revision": plan.sweep.mechanism.engine.revision,
         "seeds": plan.sweep.seeds,
-        **({"looks": list(plan.sweep.looks)} if plan.sweep.looks else {}),
+        **({"planned": plan.sweep.planned} if plan.sweep.planned is not None else {}),
         "runs": len(plan),
         "rows": len(runs.rows),
         "origins": [origin.plain() for origin in runs.origins],

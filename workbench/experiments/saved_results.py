@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import platform
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,9 @@ from workbench.experiments.results_folder import (
 )
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.store import Store
-from workbench.experiments.sweep import read_sweep, with_files
+from workbench.experiments.sweep import planned_seeds, read_seeds, read_sweep, with_files, without_former_keys
 from workbench.levers import Spec
+from workbench.strict_yaml import read_mapping
 
 
 def open_folder(folder: Path) -> RunSet:
@@ -112,24 +113,39 @@ def resolved(runs: RunSet) -> dict[str, Any]:
     sweep = runs.plan.sweep
     seeds = shortest(sweep.seeds) if sweep.until is None else sweep.config["seeds"]
     config = {**named(sweep.config), "seeds": seeds}
-    if sweep.looks:
-        config["looks"] = list(sweep.looks)
     return with_files(config, sweep.folder, lambda path: str(path.resolve()))
 
 
-def with_looks(plan: Plan, folder: Path) -> Plan:
-    """Return the plan with the numbers of seeds at which a folder has shown results of its comparisons.
+def with_planned(plan: Plan, folder: Path, store: Store) -> Plan:
+    """Return the plan with the number of seeds of the first plan of a results folder, which later plans do not change.
 
-    An earlier run into the folder has shown them, as far as its points and seeds are some of these. Whoever adds seeds
-    until a verdict looks right has looked several times, and every p-value then answers for all of them.
+    Whoever adds seeds until a verdict looks right has looked several times. The first plan is the one that was made
+    before anything was seen. Points and seeds that the folder does not know are a first plan again. Adaptive seeds look
+    at widths alone and have no such number, but the folder keeps it.
     """
-    before = kept_provenance(folder)
-    same = not {point.id for point in plan.points}.isdisjoint(before.get("points", {}))
-    seeds, sweep = before.get("seeds", []), plan.sweep
-    if not same or not before.get("rows") or sweep.until is not None or set(seeds).isdisjoint(sweep.seeds):
-        return plan
-    looks = {*sweep.looks, *before.get("looks", []), len(seeds)} - {len(sweep.seeds)}
-    return Plan(sweep._replace(looks=tuple(sorted(looks))), plan.points)
+    sweep = plan.sweep
+    known = not {point.id for point in plan.points}.isdisjoint(store.points())
+    is_seen = known or (store.count() > 0 and bool(earlier_rows(plan, store)))
+    planned = _planned_before(folder, sweep.seeds) if is_seen else None
+    if sweep.until is None:
+        planned = planned or sweep.planned or len(sweep.seeds)
+        sweep = sweep._replace(planned=planned)
+    config = sweep.config if planned is None else {**sweep.config, "planned": planned}
+    return Plan(sweep._replace(config=config), plan.points)
+
+
+def _planned_before(folder: Path, seeds: list[int]) -> int | None:
+    """Return how many seeds the first plan of a folder has, or those whose results were seen; None for other seeds."""
+    if not (folder / SWEEP).is_file():
+        return None
+    config = read_mapping(folder / SWEEP)
+    given = config.get("seeds", 1)
+    adaptive = isinstance(given, Mapping) and "until" in given
+    before = kept_provenance(folder).get("seeds", []) if adaptive else read_seeds(given, str(folder / SWEEP))
+    if set(before).isdisjoint(seeds):
+        return None
+    former = without_former_keys(config, str(folder / SWEEP))
+    return planned_seeds(former, str(folder / SWEEP)) or len(before)
 
 
 def write_table(runs: RunSet, folder: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
 from workbench.experiments.seeds import Until
-from workbench.experiments.sweep import ESTIMANDS, KEYS, REQUIRED
+from workbench.experiments.sweep import KEYS, MOST_SEEDS, REQUIRED
 from workbench.machine.presets import preset_names
 from workbench.mechanisms.measures import of_setup
 from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
@@ -53,6 +53,7 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
     engine = registered.engine
     slots = {slot: varied(policy_schema(engine.question_of(slot))) for slot in engine.slots}
     chosen = {"type": "object", "additionalProperties": False, "properties": slots}
+    names = _measure_names(registered.measures, of_setup(engine.name))
     parts = {
         "question": {"type": "string"},
         "engine": {"const": engine.name},
@@ -64,10 +65,14 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
         "design": Design.schema(),
         "baseline": chosen,
         "seeds": _seeds(),
-        "looks": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+        "planned": {"type": "integer", "minimum": 1, "maximum": MOST_SEEDS},
         "most_points": {"type": "integer", "minimum": 1},
-        "estimand": {"enum": list(ESTIMANDS)},
-        "measures": {"type": "array", "items": _measure_names(registered.measures, of_setup(engine.name))},
+        "measures": {"type": "array", "items": names},
+        "least_effect": {
+            "type": "object",
+            "propertyNames": names,
+            "additionalProperties": {"type": "number", "exclusiveMinimum": 0},
+        },
         "figures": _NAMES,
     }
     return {"properties": {key: {**parts[key], "description": KEYS[key]} for key in KEYS}}

@@ -7,6 +7,7 @@ files wherever in a sweep they stand.
 from __future__ import annotations
 
 import copy
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -16,12 +17,14 @@ from typing import Any, Literal, NamedTuple
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
 from workbench.experiments.named_code import admitted_folder
+from workbench.experiments.results_folder import MANIFEST, SWEEP, has_store
 from workbench.experiments.seeds import Until, read_until
 from workbench.machine.presets import is_preset_file
 from workbench.mechanisms.measured_by import MeasuredBy, measured_by
 from workbench.mechanisms.measures import WithUserMeasures, user_measures
 from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
 from workbench.mechanisms.user_measure import UserMeasure
+from workbench.metrics.measure import Measure
 from workbench.parts import entered_by_file, file_and_name, is_in_file
 from workbench.strict_yaml import checked_size, read_mapping
 from workbench.units import is_count
@@ -36,19 +39,15 @@ KEYS = {
     "vary": "the front of a tuning study, as choices: {front: results/tune/placement}",
     "design": "how the ranges of the sweep, vary: {from: , to: }, are drawn together",
     "baseline": "the policies that every point is compared with, at the same seeds",
-    "looks": "at how many seeds results of these comparisons were seen before; every p answers for all of them",
     "seeds": "how many paired seeds, a list of them, {first: 0, count: 200}, or {until: ...} enough",
+    "planned": "how many seeds the first plan has; a results folder keeps it, and {until: ...} does not use it",
     "most_points": "how many points its choices may multiply to; 100,000 if it is not said",
-    "estimand": "what a verdict is about: the median paired difference, or, from 40 seeds on, the mean",
+    "least_effect": "the least difference that matters, by measure: in its unit, or a share if ratios are compared",
     "measures": "which measures the table shows",
     "figures": "which figures are drawn",
 }
 VARIED = ("machine", "workload", "policy", "options")
 """The keys under which `vary` may stand."""
-ESTIMANDS = ("median", "mean")
-"""What is judged of paired differences (`statistics/comparison.py`)."""
-MEAN_FROM = 40
-"""Seeds from which a mean can be judged."""
 REQUIRED = ("engine", "workload")
 MOST_POINTS = 100_000
 MOST_SEED = (1 << 63) - 1
@@ -74,12 +73,15 @@ class Sweep(NamedTuple):
     """When seeds are enough; then `seeds` are all that there may be."""
     known_user_measures: Mapping[str, UserMeasure] = {}
     """The user's measures that it could name."""
-    estimand: Literal["median", "mean"] = "median"
-    """What is judged of paired differences."""
-    looks: tuple[int, ...] = ()
     planned: int | None = None
+    """How many seeds the first plan of its results folder has; None = as many as there are, or adaptive seeds."""
     least_effect: Mapping[str, float] = {}
-    """The numbers of seeds at which its results were seen before."""
+    """The least difference that matters, by measure, where the sweep says so: in the measure's unit, or a share."""
+
+    @property
+    def estimand(self) -> Literal["median"]:
+        """Return what statistics judge of paired differences, until they judge size and direction."""
+        return "median"
 
     @property
     def said(self) -> dict[str, Any]:
@@ -149,6 +151,7 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
     measures : iterable
         What else is named as a measure, such as the objectives of a study.
     """
+    config = without_former_keys(config, where)
     _check_keys(config, where)
     config = with_fronts(config, where, folder)
     registered = mechanism(config["engine"], where)
@@ -171,8 +174,8 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
         ],
         until=until,
         known_user_measures=known,
-        estimand=_estimand(config, seeds, where),
-        looks=_looks(config, where),
+        planned=planned_seeds(config, where) if until is None else None,
+        least_effect=_least_effects(config, registered.measures, where),
     )
 
 
@@ -185,23 +188,49 @@ def most_points(config: Mapping[str, Any], where: str = "") -> int:
     return _whole(config.get("most_points", MOST_POINTS), "most_points", 1, where)
 
 
-def _estimand(config: Mapping[str, Any], seeds: list[int], where: str) -> Any:
-    given = config.get("estimand", "median")
-    if given not in ESTIMANDS:
-        raise unknown_name(at(where, "estimand"), "estimand", given, ESTIMANDS)
-    if given == "mean" and len(seeds) < MEAN_FROM:
-        cure = "of fewer, tests of a mean err too often; give more seeds, or leave it out for the median"
-        raise InputError(
-            at(where, f"estimand: mean needs {MEAN_FROM} seeds at least, and there are {len(seeds)}; {cure}.")
-        )
-    return given
+def planned_seeds(config: Mapping[str, Any], where: str = "") -> int | None:
+    """Return how many seeds a sweep says that its first plan has; None if it does not say it.
+
+    >>> planned_seeds({"planned": 40}), planned_seeds({})
+    (40, None)
+    """
+    return _whole(config["planned"], "planned", 1, where, MOST_SEEDS) if "planned" in config else None
 
 
-def _looks(config: Mapping[str, Any], where: str) -> tuple[int, ...]:
-    given = config.get("looks") or []
-    if not isinstance(given, list) or not all(type(one) is int and one > 0 for one in given):
-        raise wrong_value(where, "looks", "must be a list of numbers of seeds", given)
-    return tuple(sorted({*given}))
+def without_former_keys(config: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return the mapping without the keys of version 0.5, whose results folders and bundles still open.
+
+    Raises
+    ------
+    InputError
+        A user's file has the key `estimand`, or `looks` are no numbers of seeds.
+    """
+    kept = {key: value for key, value in config.items() if key != "looks"}
+    looks = config.get("looks") or []
+    if not isinstance(looks, list) or not all(type(one) is int and one > 0 for one in looks):
+        raise wrong_value(where, "looks", "must be a list of numbers of seeds", looks)
+    if looks:  # 0.5 kept every count at which results were seen; the first look was at the seeds of the first plan
+        kept.setdefault("planned", min(looks))
+    if "estimand" in kept:
+        given, path = kept.pop("estimand"), Path(where)
+        if path.name != SWEEP or not (has_store(path.parent) or (path.parent / MANIFEST).is_file()):
+            why = "estimand is no key any more: verdicts are on size and direction now"
+            raise InputError(at(where, f"{why}; delete `estimand: {given}`."))
+    return kept
+
+
+def _least_effects(config: Mapping[str, Any], known: Mapping[str, Measure], where: str) -> dict[str, float]:
+    given = config.get("least_effect") or {}
+    if not isinstance(given, Mapping):
+        expected = "must be a mapping from measures to numbers, such as {drain_cycles: 5}"
+        raise wrong_value(where, "least_effect", expected, given)
+    for name, least in given.items():
+        if name not in known:
+            raise unknown_name(at(where, "least_effect"), "measure", name, known)
+        if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 < least < math.inf:
+            expected = "must be a number above 0, in the measure's unit, or a share if its ratios are compared"
+            raise wrong_value(where, f"least_effect.{name}", expected, least)
+    return {known[name].name: float(least) for name, least in given.items()}
 
 
 def _named_measures(config: Mapping[str, Any]) -> list[Any]:
@@ -353,7 +382,7 @@ def with_files(config: Mapping[str, Any], folder: Path, rename: Rename) -> dict[
     return {key: readers[key](value, new) if key in readers else value for key, value in config.items()}
 
 
-_WITH_PARTS = ("policy", "baseline", "measures", "figures", "seeds", "objectives", "constraints")
+_WITH_PARTS = ("policy", "baseline", "measures", "least_effect", "figures", "seeds", "objectives", "constraints")
 """The keys below which `FILE.py:NAME` may stand."""
 
 

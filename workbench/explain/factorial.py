@@ -110,7 +110,7 @@ def factorial(runs: RunSet, measure: Measure) -> Factorial:
         for k, (setting, factors, gains, missing, _) in enumerate(results)
     )
     names = tuple(one.name for one in factors)
-    return Factorial(measure.name, names, tuple(dict.fromkeys(one.setting for one in results)), effects)
+    return Factorial(measure.name, names, tuple(dict.fromkeys(one.setting for one in effects)), effects)
 
 
 def factors_of(runs: RunSet) -> list[Factor]:

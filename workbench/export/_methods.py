@@ -18,8 +18,8 @@ from workbench.statistics.comparisons import family_of, workload_groups
 
 _HEAD = "% How it was done, in sentences made from the sweep; keys of \\cite are those of references.bib.\n"
 _SIZES = {
-    True: "the geometric mean of the paired ratios, by Student's t on their logarithms, so that a speed-up above 1 means "
-    "better than the baseline",
+    True: "the geometric mean of the paired ratios, by Student's t on their logarithms, so that a speed-up above 1 "
+    "means better than the baseline",
     False: "the mean of the paired differences, by Student's t, so that a positive one means better than the baseline",
 }
 
@@ -139,8 +139,8 @@ def _comparisons(runs: RunSet) -> Iterator[str]:
             yield f"The size of a comparison in {', '.join(named)} is {_SIZES[kind]}."
     yield "Its direction is judged by the exact two-sided sign test over the seeds at which the two differ."
     yield (
-        f"Holm's method corrects both tests of all {count} comparisons of this bundle together. A policy is called better "
-        "or worse where both tests are below 0.05 on one side; better on average, or on most seeds, where one is."
+        f"Holm's method corrects both tests of all {count} comparisons of this bundle together. A policy is called "
+        "better or worse where both tests are below 0.05 on one side; better on average, or on most seeds, where one is."
     )
     if any(True for name in sweep.measures for _ in workload_groups(runs.plan, name)):
         yield (

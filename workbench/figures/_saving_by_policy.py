@@ -119,10 +119,8 @@ def draw_saving_by_policy(data: SavingByPolicy) -> Figure:
 
 
 def _note(data: SavingByPolicy) -> str:
-    return rests_on(
-        (n for panel in data.panels for n in panel.n.tolist()),
-        estimate="geometric mean" if data.unit == "percent" else "mean",
-    )
+    estimate = "geometric mean" if data.unit == "percent" else "mean"
+    return rests_on((n for panel in data.panels for n in panel.n.tolist()), estimate=estimate)
 
 
 def _heat_map(data: SavingByPolicy) -> Figure:

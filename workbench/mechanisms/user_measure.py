@@ -84,7 +84,8 @@ def measure(
     Raises
     ------
     InputError
-        The unit or the direction is missing, `compared_by` or `least_effect` is none, or the function has no name that a column could have.
+        The unit or the direction is missing, `compared_by` or `least_effect` cannot be, or the function has no name
+        that a column could have.
 
     Examples
     --------

@@ -317,7 +317,8 @@ def _alone(verdict: Verdict) -> str:
         return ""
     alone, among = one.p_alone < ALPHA, verdict.p_size < ALPHA
     if alone and not among:
-        return f"; on average p {probability(one.p_alone)} alone, {probability(verdict.p_size)} among {verdict.comparisons}"
+        p = probability(verdict.p_size)
+        return f"; on average p {probability(one.p_alone)} alone, {p} among {verdict.comparisons}"
     return "; decided at the seeds of the first plan" if among and not alone else ""
 
 

@@ -21,7 +21,7 @@ from workbench.metrics.measure import Measure
 from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, compare, holm, mean_interval
-from workbench.statistics.summary import by_seed
+from workbench.statistics.comparisons import by_seed
 from workbench.tuning.objectives import Costs, Objective, costs_of
 from workbench.tuning.study import Study, Trial
 

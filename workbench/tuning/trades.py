@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from workbench.experiments.run_set import RunSet
 from workbench.number_text import number, per_cent, probability
 from workbench.statistics import PairedComparison, holm
+from workbench.statistics.comparisons import Family
+from workbench.statistics.floors import ALPHA
 from workbench.statistics.quantities import amount, listed
-from workbench.statistics.summary import ALPHA, Family
 from workbench.tuning.front import Front
 from workbench.tuning.objectives import Objective, costs_of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 
 import numpy as np
@@ -18,12 +17,11 @@ from workbench.explain.discovery.scenario import clearest, corrected
 from workbench.explain.discovery.sentences import sentence
 
 search = importlib.import_module("workbench.explain.discovery.scenario")
-P_BY_CHANCE = search.p_by_chance
 
 
 @pytest.fixture(autouse=True)
 def _few_shuffles(monkeypatch):
-    monkeypatch.setattr(search, "p_by_chance", functools.partial(P_BY_CHANCE, shuffles=79))
+    monkeypatch.setattr(search, "SHUFFLES", 79)
 
 
 def planted(point):

@@ -90,7 +90,7 @@ def _scenario(cases: Cases, number: int, density: float | None, shuffles: int) -
     if hit.all() or not hit.any():
         return Scenario(cases, number, [whole(columns, hit)], whole(columns, hit), 1.0, 1.0)
     trajectory = peel(columns, hit)
-    p_value = p_by_chance(columns, hit, clearest(trajectory).contrast, shuffles)
+    p_value = p_by_chance(columns, hit, clearest(trajectory).contrast, shuffles=shuffles)
     chosen = paste(columns, hit, _chosen(trajectory, density))
     if density is None:
         chosen = without_idle(columns, hit, chosen)
