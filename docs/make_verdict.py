@@ -87,9 +87,9 @@ def _legend(verdicts: Sequence[Mapping[str, Any]]) -> str:
     lacking = f" Younger than this run: {', '.join(absent)}." if absent else ""
     if any(is_older(id) for id in judged):
         lacking += (
-            " A tested claim without `-median` behind its number was judged by version 0.5: by the mean difference of "
-            "the paired runs, and where its question has changed since, on the former question. The next full run "
-            "judges every tested claim by the median difference, and writes it with `-median`, such as `H1.1-median`."
+            " A tested claim without `-pair` behind its number was judged by version 0.5, by the mean difference of the "
+            "paired runs. If its question has changed since, it was judged on the former question. The next full run "
+            "judges every tested claim by its size and its direction, and writes it with `-pair`, such as `H1.1-pair`."
         )
     return f"{told}`workbench claims ID` shows the cases of one.{lacking}"
 

@@ -16,7 +16,9 @@ from workbench.claims.cases import (
     falling,
     no_worse,
     ratio,
+    worthwhile,
 )
+from workbench.errors import InputError
 
 BASE = [100.0, 110.0, 120.0, 130.0, 140.0, 150.0, 160.0]
 
@@ -31,8 +33,8 @@ def made(**policies):
 def test_better_is_less_where_less_is_better():
     result, (first, other) = made(best_fit=[v - 5 - v / 50 for v in BASE])
     case = better(result, first, other, "drain_cycles", "here")
-    assert (case.id, case.side) == ("here, drain_cycles", "for")
-    assert case.estimate == pytest.approx(5 + 130 / 50)
+    assert (case.id, case.side, case.unit) == ("here, drain_cycles", "for", "x")
+    assert case.estimate == pytest.approx(1.0631875)  # the geometric mean of drain_cycles over those of best_fit
     assert better(result, other, first, "drain_cycles").side == "against"
 
 
@@ -42,9 +44,10 @@ def test_every_measure_is_a_case_with_its_measure_unit_and_sweep():
     assert (drain.id, drain.measure, drain.unit, drain.results) == (
         "here, drain_cycles",
         "drain_cycles",
-        "cycles",
+        "x",
         "by_hand",
     )
+    assert (queue.measure, queue.unit) == ("mean_queue", "workgroups")
     assert (drain.side, queue.side, queue.estimate) == ("for", "neither", 0.0)
 
 
@@ -52,12 +55,35 @@ def test_one_of_several_measures_is_told_from_luck():
     result, (first, other) = made(best_fit=[v - 5 - v / 50 for v in BASE])
     alone = better(result, first, other, "drain_cycles")
     either = either_better(result, first, other, ("drain_cycles", "mean_queue"), "here")
-    assert (either.measure, either.p_value, either.estimate) == ("drain_cycles", 2 * alone.p_value, alone.estimate)
+    assert (either.measure, either.p_for, either.estimate) == ("drain_cycles", 2 * alone.p_for, alone.estimate)
+    assert either.statement == "most of drain_cycles, mean_queue: better on average and on most seeds"
+
+
+def test_one_of_several_measures_is_refuted_where_all_are_reversed():
+    """0.5 took the smallest p for it: one reversed measure refuted that another gains."""
+    result, (first, other) = made(best_fit=[v + 5 + v / 50 for v in BASE])
+    assert better(result, first, other, "drain_cycles").side == "against"
+    assert either_better(result, first, other, ("drain_cycles", "mean_queue"), "here").side == "neither"
+    assert either_better(result, first, other, ("drain_cycles", "drain_cycles"), "here").side == "against"
+
+
+@pytest.mark.parametrize(
+    ("gain", "side"), [(1.0, "against"), (1.005, "against"), (1.01, "neither"), (1.05, "for"), (0.9, "against")]
+)
+def test_a_gain_below_the_least_effect_speaks_against_it(gain, side):
+    """Of equal values nothing is reversed, so that 0.5 could never contradict H2.7."""
+    result, (first, other) = made(best_fit=[v / gain for v in BASE])
+    case = worthwhile(result, first, other, "drain_cycles")
+    assert (case.p_for < case.p_against, case.p_against < 0.05) == (gain > 1.005, side == "against")
+    assert case.statement.endswith("against it: by less than 1 %")
+    with pytest.raises(InputError, match="a gain of at least the least effect is judged of ratios alone"):
+        worthwhile(result, first, other, "mean_queue")
 
 
 def test_what_is_better_in_every_run_is_counted():
     result, (first, other) = made(best_fit=[v - 5 for v in BASE])
-    assert (always_better(result, first, other, "drain_cycles").both_p) == (0.0, 1.0)
+    case = always_better(result, first, other, "drain_cycles")
+    assert (case.p_for, case.p_against, case.is_tested) == (0.0, 1.0, False)
     assert (always_better(result, other, first, "drain_cycles").side) == "against"
 
 

@@ -12,6 +12,8 @@ from workbench import claims as room
 from workbench.claims import ClaimReport, known_claims
 from workbench.claims.cases import MARGINS
 from workbench.claims.claim import Claim, Evidence, in_order
+from workbench.claims.plan import family_sizes
+from workbench.claims.report import Outcome, claim_lines
 from workbench.statistics import compare, fact, some, superior
 
 NO_RUNS = Evidence(2, None, 1, None)
@@ -68,8 +70,8 @@ def test_the_family_is_the_specification_whatever_is_asked_for(monkeypatch):
     counted = Claim("H9.4", "it is counted", "¶1", lambda e: [TRUE], kind="counted")
     entered(monkeypatch, *members, counted, Claim("M1", "of another family", "¶1", lambda e: [FASTER]))
     alone, together = room.claims("H9.1"), room.claims()
-    assert alone.verdicts[0].p_adjusted == together.verdicts[0].p_adjusted == 3 * FASTER.p_value
-    assert alone.heading == ["H9: every p-value times 3, the tested claims of the family, of which 2 were not run"]
+    assert alone.verdicts[0].p_adjusted == together.verdicts[0].p_adjusted == 3 * FASTER.p_for
+    assert alone.heading == ["H9: every p-value times 3, the tested claims of the family, of which 2 are not run"]
     assert [one.family_size for one in together.verdicts] == [3, 3, 3, 3, 1]
     assert together.heading == [
         "H9: every p-value times 3, the tested claims of the family",
@@ -81,19 +83,32 @@ def test_every_figure_of_a_line_is_of_the_case_that_it_names():
     """0.4 showed the estimate of one part beside the p-value of another."""
     cases = [FASTER._replace(id="x", measure="m", unit="cycles"), SLOWER._replace(id="y", measure="n", unit="")]
     claim = Claim("H9.1", "it is so", "¶1", lambda e: cases)
-    one = room.Outcome(claim, claim.judged(cases, 1), cases, [], 1)
+    one = Outcome(claim, claim.judged(cases, 1), cases, [], 1)
     assert one.verdict == "fails_where"
     row = one.row()
-    assert (row["case"], row["measure"], row["unit"], row["p"]) == ("y", "n", "", SLOWER.p_value)
+    assert (row["case"], row["measure"], row["unit"], row["statistic"]) == ("y", "n", "", "mean")
+    assert (row["p_for"], row["p_against"]) == (1.0, SLOWER.p_against)
     assert (row["estimate"], row["low"], row["high"]) == SLOWER.interval[:3]
     assert [one["side"] for one in one.case_rows()] == ["for", "against"]
+
+
+def test_a_line_has_the_p_of_the_side_that_it_shows():
+    """0.5 printed the p for the claim behind each side: `against ... p = 1`."""
+    neither = superior("e", "faster", compare(BEFORE, BEFORE[::-1]))
+    cases = [FASTER._replace(unit="x"), SLOWER, neither, TRUE]
+    claim = Claim("H9.1", "it is so", "¶1", lambda e: cases)
+    one = Outcome(claim, claim.judged(cases, 1), cases, [SLOWER], 1)
+    faster, slower, third, counted, cost = claim_lines(one)[1:]
+    assert faster.startswith("      for      a: 1.857x [1.474, 2.24], p = 0.00014")
+    assert slower.endswith(f", p = {SLOWER.p_against:.2g} (faster)") and cost.split() == ["costs", *slower.split()[1:]]
+    assert third.endswith(", p = 1 for, 1 against (faster)") and " p = " not in counted
 
 
 def test_plain_has_the_keys_that_others_read():
     cases = [FASTER._replace(measure="m", unit="cycles", results="sweep")]
     claim = Claim("H9.1", "it is so", "¶1", lambda e: cases, design="one case")
-    plain = room.Outcome(claim, claim.judged(cases, 2), cases, [], 2).plain()
-    keys = "id verdict kind measure unit estimate low high p p_adjusted family cases results"
+    plain = Outcome(claim, claim.judged(cases, 2), cases, [], 2).plain()
+    keys = "id verdict kind measure unit statistic estimate low high p_for p_against p_adjusted family cases results"
     assert plain.keys() >= set(keys.split())
     assert (plain["verdict"], plain["kind"], plain["family"], plain["results"]) == ("holds", "tested", "H9", ["sweep"])
     json.dumps(plain, allow_nan=False)
@@ -101,7 +116,7 @@ def test_plain_has_the_keys_that_others_read():
 
 def test_every_hypothesis_of_the_specifications_is_there_once_and_in_order():
     words = """
-        H1.8b H3.2b H3.4b H3.8b H3.8c H3.9b H3.9c H3.10b H3.10c H3.11b H3.12b H3.12c H3.12d H4.1b H4.1c
+        H1.8b H3.2b H3.4b H3.5b H3.8b H3.8c H3.9b H3.9c H3.10b H3.10c H3.11b H3.12b H3.12c H3.12d H4.1b H4.1c
         H4.2b H4.2c H5.1b H5.9b H5.11b H6.1b
         """
     beside = words.split()
@@ -124,12 +139,20 @@ def test_a_quick_report_of_all_leaves_out_what_takes_minutes(monkeypatch):
 def test_what_is_true_by_construction_or_counted_is_said_to_be_so():
     kinds = {id: claim.kind for id, claim in known_claims().items() if claim.kind != "tested"}
     assert [id for id, kind in kinds.items() if kind == "measured"] == ["H5.11b"]
-    by_construction = {"H3.2", "H3.4", "H3.8", "H3.9", "H5.1", "H5.9", "H5.10", "H5.11"}
+    by_construction = {
+        *("H2.8", "H3.2", "H3.4", "H3.5b", "H3.8", "H3.9", "H4.8"),
+        *("H5.1", "H5.1b", "H5.7", "H5.9", "H5.10", "H5.11"),
+    }
     assert {id for id, kind in kinds.items() if kind == "by_construction"} == by_construction
     assert {id for id, kind in kinds.items() if kind == "counted"} == {
         *("H1.8", "H1.8b", "H2.1", "H2.5", "H2.6", "H3.9b", "H3.10", "H3.11", "H3.12", "H5.9b"),
         *("H3.8c", "H3.9c", "H3.10c", "H3.11b", "H3.12c", "H3.12d"),
     }
+
+
+def test_what_is_true_by_construction_corrects_no_other_claim():
+    sizes = family_sizes(known_claims())
+    assert dict(sizes) == {"H1": 8, "H2": 7, "H3": 16, "H4": 12, "H5": 7, "H6": 9}
 
 
 def test_margins_are_registered_and_do_not_change():

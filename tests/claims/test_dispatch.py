@@ -7,10 +7,11 @@ import importlib
 import pytest
 
 from tests.claims.told_apart import told_apart
-from workbench.claims import dispatch, dispatch_probes
+from workbench.claims import dispatch, dispatch_choice, dispatch_probes
 from workbench.claims.cases import counts
 from workbench.claims.claim import Evidence
-from workbench.claims.dispatch import CLAIMS, calibrated_recent, calibrated_residual
+from workbench.claims.dispatch import CLAIMS
+from workbench.claims.dispatch_choice import calibrated_recent, calibrated_residual
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -26,8 +27,8 @@ def short(evidence):
     """Long runs made short: what comes out is not judged here, only that it comes out."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(dispatch.STUCK, "count", 200)
-        patched.setitem(dispatch.HISTORY_LONG, "count", 2000)
-        patched.setattr(dispatch, "NX", [16, 256, 1024])
+        patched.setitem(dispatch_choice.HISTORY_LONG, "count", 2000)
+        patched.setattr(dispatch_choice, "NX", [16, 256, 1024])
         patched.setattr(dispatch, "SHORT", 500)
         patched.setattr(dispatch, "STARVATION_LONG", 1000)
         yield evidence
@@ -162,6 +163,35 @@ def test_a_claim_that_is_wrong_fails(monkeypatch):
     assert result[1].side == "against" and result[0].estimate < 0
 
 
+def test_windows_are_compared_with_static_priority_apart_from_how_both_grow(short):
+    """The growth follows from the load, which never lets a static priority come to the lowest."""
+    compared, grown = cases("H3.5", short), cases("H3.5b", short)
+    waits = ("wait_p99_cycles[4]", "wait_max_cycles[4]")
+    assert [*compared] == [f"windows against static, {wait}" for wait in waits]
+    assert [*grown] == [f"{name}, {wait}" for wait in waits for name in ("windows", "static")]
+    assert [BY_ID[id].kind for id in ("H3.5", "H3.5b")] == ["tested", "by_construction"]
+
+
+def test_the_slowest_urgent_groups_are_judged_with_the_mean(evidence):
+    """A mean of 1.18 times hid what the slowest of one hundred urgent groups wait."""
+    urgent = [id for id in cases("H3.1", evidence) if id.endswith("[1]")]
+    assert urgent == [
+        f"{name}, {wait}"
+        for name in dispatch.MATCHING_WORKLOADS
+        for wait in ("wait_mean_cycles[1]", "wait_p99_cycles[1]")
+    ]
+
+
+def test_most_residual_is_judged_by_one_measure_a_load(evidence):
+    """Which of several measures tells was open before, so that one of them was bound to."""
+    assert [*cases("H3.14", evidence)] == [
+        "load 0.5, utilisation_cv_over_time",
+        "load 0.9, utilisation_cv_over_time",
+        "all queued, groups_per_kilocycle",
+    ]
+    assert len(list(BY_ID["H3.14"].costs(evidence))) == len(dispatch_choice.LOADS)
+
+
 def test_calibrated_weights_have_the_ratios_of_the_power_model():
     weights = calibrated_recent()["least_recent_energy"]["weights"]
     assert weights[3] / weights[0] == pytest.approx(10_290 / 306)
@@ -169,4 +199,4 @@ def test_calibrated_weights_have_the_ratios_of_the_power_model():
 
 
 def test_a_mixture_of_nothing_is_what_is_left_alone():
-    assert dispatch.mixture(0.25)["weighted_choice"]["weights"] == [0.75, 0.25]
+    assert dispatch_choice.mixture(0.25)["weighted_choice"]["weights"] == [0.75, 0.25]

@@ -37,6 +37,13 @@ def test_exact_ones_hold(id, evidence):
     assert {case.side for case in BY_ID[id].parts(evidence)} == {"for"}
 
 
+def test_it_is_true_by_construction_that_any_lane_may_lead(evidence):
+    """All lanes of a request call at one moment and are of one warp, so that every run is the same run."""
+    assert BY_ID["H2.8"].kind == "by_construction"
+    cases = [*BY_ID["H2.8"].parts(evidence)]
+    assert {case.estimate for case in cases} == {1.0} and {case.n for case in cases} == {SEEDS}
+
+
 def test_aggregation_pays_from_two_lanes_on(evidence):
     for case in BY_ID["H2.4"].costs(evidence):
         assert (case.side, case.estimate) == ("for", 2.0), case.note

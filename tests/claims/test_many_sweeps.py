@@ -27,6 +27,13 @@ def test_workers_start_once_all_sweeps_together_take_long(monkeypatch, asked, ex
     assert given == expected
 
 
+def test_more_seeds_in_a_kept_folder_answer_for_the_first_look(tmp_path):
+    """Whoever adds seeds until a claim holds has looked more than once, which 0.5 did not count here."""
+    sweep = {**SWEEP, "policy": {"placement": {"vary": ["first_fit", "best_fit"]}}, "measures": ["drain_cycles"]}
+    planned = [Evidence(seeds, tmp_path, 0, None).runs("kept", sweep).plan.sweep.planned for seeds in (3, 5)]
+    assert planned == [3, 3]
+
+
 @pytest.mark.slow
 def test_what_sweeps_share_is_digested_once_a_report(monkeypatch):
     """The generators, laws and policies of one sweep are those of the next."""

@@ -29,6 +29,7 @@ ROOMS = {
     "policies/probes": 3,
     "engines/dispatch": 3,
     "claims/dispatch": 3,
+    "claims/dispatch_choice": 3,
     "claims/dispatch_probes": 3,
     "explain/probe_success": 3,
     "policies/translation": 4,

@@ -36,8 +36,8 @@ def test_each_claim_stands_under_its_verdict(tmp_path):
     keep(tmp_path, made)
     displayed = make_verdict.block(tmp_path).splitlines()
     assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in displayed[0]
-    assert "| 1, placement | H1.8° | H1.1-median |  |  |  |" in displayed
-    assert "| 3, dispatch |  |  |  |  | H3.2b-median |" in displayed
+    assert "| 1, placement | H1.8° | H1.1-pair |  |  |  |" in displayed
+    assert "| 3, dispatch |  |  |  |  | H3.2b-pair |" in displayed
     younger = "(none judged yet: its claims are younger than this run)"
     assert f"| 6, node {younger} |  |  |  |  |  |" in displayed
     assert not any(line.startswith("| 1, placement (") for line in displayed)
@@ -52,14 +52,14 @@ def test_only_the_block_is_replaced():
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"statement": "something else"}, r"of other claims than there are: H1\.1-median"),
+        ({"statement": "something else"}, r"of other claims than there are: H1\.1-pair"),
         ({"id": "M99"}, r"of other claims than there are: M99"),
         ({"seeds": 16}, "no full run"),
-        ({"table": "id\nH1.2-median\n"}, "different runs"),
+        ({"table": "id\nH1.2-pair\n"}, "different runs"),
     ],
 )
 def test_data_of_something_else_are_refused(tmp_path, changed, told):
-    seeds, table = changed.pop("seeds", 200), changed.pop("table", "id\nH1.1-median\n")
+    seeds, table = changed.pop("seeds", 200), changed.pop("table", "id\nH1.1-pair\n")
     keep(tmp_path, [{**verdict("H1.1", "holds"), **changed}], seeds, table)
     with pytest.raises(ValueError, match=told):
         make_verdict.block(tmp_path)
@@ -72,6 +72,6 @@ def test_an_older_verdict_stays_readable(tmp_path):
     displayed = make_verdict.block(tmp_path).splitlines()
     assert "| 3, dispatch | H3.7, H3.13b |  |  |  |  |" in displayed
     assert (
-        "claim without `-median` behind its number was judged by version 0.5: by the mean" in displayed[-1]
+        "claim without `-pair` behind its number was judged by version 0.5, by the mean" in displayed[-1]
         and "H3.7," not in displayed[-1]
     )

@@ -9,9 +9,10 @@ import workbench as wb
 from tests.statistics.failed_runs import with_failed
 from tests.tuning.small import undisturbed
 from workbench.api import planned
-from workbench.claims import ClaimReport, Outcome
+from workbench.claims import ClaimReport
 from workbench.claims.cases import better, ratio
 from workbench.claims.claim import Claim
+from workbench.claims.report import Outcome
 from workbench.cli.main import main
 from workbench.experiments.run_set import RunSet
 from workbench.runs.row import Row

@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from workbench.claims.claim import FIRST_QUICK_SEED, FIRST_SEED, Claim, Evidence
-from workbench.claims.report import ClaimReport, Outcome
-from workbench.errors import InputError, WorkbenchError, unknown_name, wrong_value
+from workbench.claims.claim import Claim
+from workbench.claims.plan import QUICK_SEEDS, SEEDS, ClaimPlan, family_sizes
+from workbench.claims.report import ClaimReport
+from workbench.errors import unknown_name, wrong_value
 from workbench.experiments.runner import Progress
-from workbench.identity import one_moment
 from workbench.parts import Registry, entered_by_file
-from workbench.runs.faults import fault
 
 _MODULES = tuple(
     f"workbench.claims.{name}" for name in ("placement", "malloc", "dispatch", "translation", "pool", "node")
 )
 _KNOWN: Registry[Claim] = Registry("claim", named_by="id")
 """Those that were entered, and the package's own once one was."""
-
-SEEDS, QUICK_SEEDS = 200, 40
-"""Paired seeds, at least as many as the source document ran (spec 1, section 6); and of a report that is indicative."""
 
 
 def known_claims() -> dict[str, Claim]:
@@ -73,6 +68,8 @@ def claims(
 ) -> ClaimReport:
     """Test claims and report what came out, each corrected over its cases and over all claims of its specification.
 
+    A claim that raises is reported as `failed`, with its sentence; the others go on.
+
     Which claims are asked for changes no verdict: every p-value is times the number of tested claims of the
     specification (of the user's own claims: of those that are entered), run or not.
 
@@ -99,39 +96,30 @@ def claims(
     >>> claims(["H1.8"]).table[["id", "verdict", "kind"]].values.tolist()
     [['H1.8', 'holds', 'counted']]
     """
+    plan = plan_claims(ids, seeds=seeds, quick=quick)
+    return ClaimReport(list(plan.outcomes(out, workers, progress)), plan.heading)
+
+
+def plan_claims(ids: Sequence[str] | str | None = None, *, seeds: int | None = None, quick: bool = False) -> ClaimPlan:
+    """Return the plan of a report, as `claims` makes it: its outcomes can be taken one by one.
+
+    Raises
+    ------
+    InputError
+        There is no such claim.
+    """
     ids = [_named(id) for id in ([ids] if isinstance(ids, str) else ids or ())]
     known = known_claims()
     for id in ids:
         if id not in known:
             raise unknown_name("", "claim", id, known)
     count = seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS
-    first = FIRST_QUICK_SEED if quick else FIRST_SEED
-    evidence = Evidence(count, Path(out) if out is not None else None, workers, progress, first)
-    sizes = family_sizes(known)
-    with one_moment():  # a hundred sweeps share their parts: each is digested once
-        outcomes = [_outcome(known[id], evidence, sizes) for id in (ids or _all(known, quick))]
-    return ClaimReport(outcomes, count, quick)
+    return ClaimPlan([known[id] for id in (ids or _all(known, quick))], family_sizes(known), count, quick)
 
 
 def _all(known: Mapping[str, Claim], quick: bool) -> list[str]:
     """Return every claim; a quick report leaves out what takes minutes, or is measured by the clock."""
     return [id for id, claim in known.items() if not (quick and (claim.on_real_service or claim.slow))]
-
-
-def family_sizes(known: Mapping[str, Claim]) -> dict[str, int]:
-    """Return how many claims with a p-value each family has; what is counted or true by construction has none."""
-    return Counter(claim.family for claim in known.values() if claim.kind in ("tested", "measured"))
-
-
-def _outcome(claim: Claim, evidence: Evidence, sizes: Mapping[str, int]) -> Outcome:
-    size = max(sizes.get(claim.family, 1), 1)
-    try:
-        cases, costs = list(claim.parts(evidence)), list(claim.costs(evidence))
-    except Exception as problem:
-        if claim.built_in or isinstance(problem, WorkbenchError):
-            raise
-        raise InputError(fault(problem, who=f"claim {claim.id}")) from problem
-    return Outcome(claim, claim.judged(cases, size), cases, costs, size)
 
 
 def _named(id: str) -> str:

@@ -10,7 +10,7 @@ Counted cases are of circuits as a synthesiser makes them; those figures come wi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,9 +24,7 @@ from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import (
     Band,
-    Estimand,
     Finding,
-    PairedComparison,
     compare,
     equivalent,
     fact,
@@ -36,23 +34,42 @@ from workbench.statistics import (
     some,
     superior,
 )
-from workbench.statistics.comparisons import by_seed
+from workbench.statistics.comparisons import by_seed, compared, measure_of
 
 ALL = float("inf")
+BETTER = "better on average and on most seeds"
 
 
-def better(
-    runs: RunSet,
-    first: PlannedPoint,
-    other: PlannedPoint,
-    measure: str,
-    about: str = "",
-    estimand: Estimand = "median",
-) -> Finding:
-    """Return the case that a measure is better of one point than of a baseline, in the median over the paired seeds or
-    in the mean."""
-    comparison = compared(runs, first, other, measure, estimand)
-    return of(runs, superior(_named(about, measure), f"{estimand} gain", comparison), measure)
+def better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
+    """Return the case that a measure is better of one point than of a baseline: on average over the paired seeds, and
+    on most of the seeds that differ."""
+    comparison = compared(runs, first, other, measure)
+    unit = "x" if comparison.is_ratio else None
+    return of(runs, superior(_named(about, measure), BETTER, comparison), measure, unit)
+
+
+def worthwhile(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
+    """Return the case that a measure is better, against which a gain below the least effect of the measure speaks.
+
+    Against it, the point is worse than a baseline that is better by the least effect: on average, and on most seeds.
+
+    Raises
+    ------
+    InputError
+        The measure is not compared by ratios, in which the least effect is a share.
+    """
+    case, declared = better(runs, first, other, measure, about), measure_of(runs, measure)
+    if declared.compared_by != "ratio" or declared.least is None:
+        raise InputError(f"a gain of at least the least effect is judged of ratios alone, and {measure} has none.")
+    gained = 1 + declared.least
+    gained = 1 / gained if declared.better == "lower" else gained
+    sides = (
+        {seed: gained * value for seed, value in by_seed(runs, first, measure).items()},
+        by_seed(runs, other, measure),
+    )
+    least = compare(*sides, better=declared.better, compared_by="ratio")  # type: ignore[arg-type]
+    statement = f"{BETTER}; against it: by less than {100 * declared.least:g} %"
+    return case._replace(statement=statement, p_against=superior("", "", least).p_against)
 
 
 def of(runs: RunSet, case: Finding, measure: str, unit: str | None = None) -> Finding:
@@ -67,8 +84,10 @@ def always_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measur
     comparison = compared(runs, first, other, measure)
     note = f"better in {comparison.wins} of {comparison.n} runs, worse in {comparison.losses}"
     whole = comparison.n > 0 and comparison.wins == comparison.n
-    gain, case = comparison.interval.mean, _named(about, measure)
-    return of(runs, fact(case, "better in every run", whole, estimate=gain, n=comparison.n, note=note), measure)
+    finding = fact(
+        _named(about, measure), "better in every run", whole, estimate=comparison.size.mean, n=comparison.n, note=note
+    )
+    return of(runs, finding, measure, "x" if comparison.is_ratio else None)
 
 
 def all_better(
@@ -79,13 +98,25 @@ def all_better(
 
 
 def either_better(
-    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str
+    runs: RunSet,
+    first: PlannedPoint,
+    other: PlannedPoint,
+    measures: Sequence[str],
+    about: str,
+    judge: Callable[..., Finding] = better,
 ) -> Finding:
     """Return the case that one of several measures is better, told from luck by their number; shown is the one that
-    speaks for it most."""
-    parts = [better(runs, first, other, measure) for measure in measures]
+    speaks for it most.
+
+    Parameters
+    ----------
+    judge : function
+        Of one measure: `better`, or `worthwhile`.
+    """
+    parts = [judge(runs, first, other, measure) for measure in measures]
     finding = some(about, "", parts)
-    return finding._replace(statement=f"{finding.measure} gains most of {', '.join(measures)}")
+    statement = next(part.statement for part in parts if part.measure == finding.measure)
+    return finding._replace(statement=f"most of {', '.join(measures)}: {statement}")
 
 
 def no_worse(
@@ -196,16 +227,6 @@ def _coordinate(p: PlannedPoint, name: str) -> Any:
 def unit_of(runs: RunSet, measure: str) -> str:
     """Return the unit of a measure."""
     return str(runs.plan.sweep.mechanism.measures[measure].unit)
-
-
-def compared(
-    runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str, estimand: Estimand = "median"
-) -> PairedComparison:
-    """Compare two points on one measure, seed by seed."""
-    better = runs.plan.sweep.mechanism.measures[measure].better
-    names = f"{runs.label(baseline)}", f"{runs.label(other)}"
-    sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
-    return compare(*sides, names=names, better="higher" if better == "higher" else "lower", estimand=estimand)
 
 
 def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:

@@ -154,12 +154,12 @@ class Claim(NamedTuple):
 
     @property
     def verdict_id(self) -> str:
-        """Return the number under which its verdict is kept: another question, or another estimand, is another verdict.
+        """Return the number under which its verdict is kept: another question, or another test, is another verdict.
 
-        0.5 judged means; what is tested since is the median (`H1.1-median`).
+        0.5 judged means. Since then a pair of tests judges the size and the direction (`H1.1-pair`).
         """
         is_tested = self.built_in and self.kind in ("tested", "measured")
-        return f"{self.id}{self.mark or ('-median' if is_tested else '')}"
+        return f"{self.id}{self.mark or ('-pair' if is_tested else '')}"
 
     @property
     def family(self) -> str:

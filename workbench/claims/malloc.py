@@ -26,6 +26,7 @@ from workbench.claims.cases import (
     of,
     point,
     ratio,
+    worthwhile,
 )
 from workbench.claims.claim import Claim, Evidence
 from workbench.experiments.run_set import RunSet
@@ -231,7 +232,7 @@ def _minimum(evidence: Evidence) -> RunSet:
 def _minimum_pays(evidence: Evidence) -> Iterator[Finding]:
     runs = _minimum(evidence)
     for name, (without, raised) in zip(BOTH, (runs.points[:2], runs.points[2:]), strict=True):
-        yield either_better(runs, without, raised, MINIMUM_FOR, f"{name}, time or heap fragments")
+        yield either_better(runs, without, raised, MINIMUM_FOR, f"{name}, time or heap fragments", worthwhile)
 
 
 def _minimum_costs(evidence: Evidence) -> Iterator[Finding]:
@@ -338,7 +339,14 @@ CLAIMS = [
         _minimum_pays,
         costs=_minimum_costs,
     ),
-    Claim("H2.8", "any lane may lead", "¶67", _any_leader),
+    Claim(
+        "H2.8",
+        "any lane may lead",
+        "¶67",
+        _any_leader,
+        kind="by_construction",
+        design="8 laws of sizes; the lanes of a request are of one warp and call at one moment, whichever of them asks",
+    ),
     Claim("H2.9", "less pressure on the memory bus and the caches", "¶28", _traffic, design=DESIGN),
     Claim(
         "H2.10",

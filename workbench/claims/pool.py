@@ -323,7 +323,8 @@ CLAIMS = [
         "more of a job's requests are granted with borrowing than without",
         "¶60",
         _completes_more,
-        design="footprints of 2 and 3 cards",
+        kind="by_construction",
+        design="footprints of 2 and 3 cards, of which one card cannot grant all: how much more is granted",
     ),
     Claim("H5.2", "cards are used more evenly than without borrowing, and than in turn", "¶18 and ¶60", _evener),
     Claim("H5.3", "fewer driver calls than without a cache, and shorter waiting", "¶26-27", _driver),
@@ -348,6 +349,8 @@ CLAIMS = [
         "¶38",
         lambda e: [_history(e, "lender_entropy")],
         costs=lambda e: [_history(e, measure) for measure in ("borrowed_bandwidth_gbps", "remote_access_mean_ns")],
+        kind="by_construction",
+        design="the weight falls with every block that a card has lent: by how much lending spreads",
     ),
     Claim("H5.8", "the idle limit bounds waste", "¶46", _bounded, costs=_others),
     Claim(

@@ -6,21 +6,25 @@ An outcome is one claim as it came out: the verdict, and one case's measure, uni
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.claims.claim import Claim, Kind
-from workbench.statistics import Finding, OverCases, Side, Word
+from workbench.statistics import WORDS, Finding, OverCases, Side, Word
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-HAVE_P = ("tested", "measured")
-"""The kinds of claim that are members of a family."""
+FAILED = "failed"
+"""The verdict of a claim that raised instead of giving its cases."""
+Verdict = Word | Literal["failed"]
+FIGURES = ("measure", "unit", "statistic", "estimate", "low", "high", "p_for", "p_against", "n", "missing")
+"""The columns of one case; both p-values are of the case alone, and a case that is counted has none."""
 _CHANGE = {"for": "gains", "against": "costs", "neither": "or not"}
 """What a measure beside a claim did."""
 
-IN_THE_WORLD: dict[Word, str] = {"holds": "yes", "contradicted": "no", "fails_where": "no"}
+IN_THE_WORLD: dict[Verdict, str] = {"holds": "yes", "contradicted": "no", "fails_where": "no"}
 """The word of 0.4 for a verdict; any other is `undecided`."""
 
 
@@ -28,11 +32,14 @@ class Outcome(NamedTuple):
     """What became of a claim."""
 
     claim: Claim
-    over_cases: OverCases
+    over_cases: OverCases | None
+    """None where the claim failed."""
     cases: list[Finding]
     costs: list[Finding]
     """What else became better (`for`) or worse (`against`) with it, no part of the verdict."""
     family_size: int
+    problem: str = ""
+    """The sentence of what a claim that failed raised."""
 
     @property
     def id(self) -> str:
@@ -40,9 +47,9 @@ class Outcome(NamedTuple):
         return self.claim.id
 
     @property
-    def verdict(self) -> Word:
-        """Return one of holds, holds_where, undecided, fails_where, contradicted."""
-        return self.over_cases.word
+    def verdict(self) -> Verdict:
+        """Return one of holds, holds_where, undecided, fails_where, contradicted, failed."""
+        return self.over_cases.word if self.over_cases is not None else "failed"
 
     @property
     def holds(self) -> str:
@@ -55,19 +62,24 @@ class Outcome(NamedTuple):
         return self.claim.kind
 
     @property
-    def decisive_case(self) -> Finding:
-        """Return the case that the verdict stands or falls with."""
-        return self.cases[self.over_cases.decisive]
+    def decisive_case(self) -> Finding | None:
+        """Return the case that the verdict stands or falls with; None where the claim failed."""
+        return self.cases[self.over_cases.decisive] if self.over_cases is not None else None
 
     @property
     def p_adjusted(self) -> float | None:
         """Return the p-value adjusted over the cases of the claim and the claims of the family."""
-        return self.over_cases.p_adjusted
+        return self.over_cases.p_adjusted if self.over_cases is not None else None
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        """Return the side of each case, after correction."""
+        return self.over_cases.sides if self.over_cases is not None else ()
 
     @property
     def counts(self) -> dict[Side, int]:
         """Return how many cases are for it, against it, and neither, after correction."""
-        return {side: self.over_cases.sides.count(side) for side in ("for", "against", "neither")}
+        return {side: self.sides.count(side) for side in ("for", "against", "neither")}
 
     def row(self) -> dict[str, Any]:
         """Return the claim as one row: every figure is of the decisive case."""
@@ -81,15 +93,16 @@ class Outcome(NamedTuple):
         more = {"family": self.claim.family, "family_size": self.family_size, **counts}
         return {
             **settings,
-            "case": self.decisive_case.id,
+            "case": self.decisive_case.id if self.decisive_case is not None else None,
             **_figures_of(self.decisive_case),
             "p_adjusted": self.p_adjusted,
             **more,
+            "problem": self.problem,
         }
 
     def case_rows(self) -> list[dict[str, Any]]:
         """Return one row a case and one a cost, with the side after correction; a cost is not corrected."""
-        cases = zip(self.cases, self.over_cases.sides, strict=True)
+        cases = zip(self.cases, self.sides, strict=True)
         rows = [self._case_row("case", case, side) for case, side in cases]
         return rows + [self._case_row("cost", cost, cost.side) for cost in self.costs]
 
@@ -105,11 +118,22 @@ class Outcome(NamedTuple):
         return {**row, **_figures_of(case), "results": case.results, "note": case.note}
 
 
-def _figures_of(case: Finding) -> dict[str, Any]:
+def _figures_of(case: Finding | None) -> dict[str, Any]:
+    if case is None:
+        return dict.fromkeys(FIGURES)
     low, high = (case.interval.low, case.interval.high) if case.interval else (None, None)
-    counts = {"n": case.n, "missing": case.missing}
-    ends = {"estimate": case.estimate, "low": low, "high": high}
-    return {"measure": case.measure, "unit": case.unit, **ends, "p": case.p_value, **counts}
+    both = (case.p_for, case.p_against) if case.is_tested else (None, None)
+    figures = (case.measure, case.unit, statistic_of(case), case.estimate, low, high, *both, case.n, case.missing)
+    return dict(zip(FIGURES, figures, strict=True))
+
+
+def statistic_of(case: Finding) -> str:
+    """Return what the estimate of a case is: a geometric mean, a mean or a median; nothing of what is counted."""
+    if case.interval is None:
+        return ""
+    if case.interval.method == "geometric":
+        return "geometric mean of ratios"
+    return "mean" if case.interval.method in ("t", "constant", "infinite") else "median"
 
 
 def _plain(value: Any) -> Any:
@@ -125,14 +149,13 @@ class ClaimReport(NamedTuple):
     """Claims judged together, as they came out."""
 
     verdicts: list[Outcome]
-    seeds: int = 0
-    quick: bool = False
-    """Whether it is indicative: few seeds, of which a full run may say something else."""
+    heading: Sequence[str] = ()
+    """What there is to say of the whole: the families, and whether it is indicative."""
 
     @property
     def table(self) -> pd.DataFrame:
-        """Return one row a claim; measure, unit, estimate, low, high and p are of the case named, `holds` is 0.4's
-        word."""
+        """Return one row a claim; measure, unit, estimate, low, high and both p are of the case named, `holds`
+        is 0.4's word."""
         import pandas as pd
 
         return pd.DataFrame([{**one.row(), "holds": one.holds} for one in self.verdicts])
@@ -151,31 +174,20 @@ class ClaimReport(NamedTuple):
     @property
     def text(self) -> str:
         """Return the verdicts with their cases, for reading."""
-        return "\n".join([*self.heading, *(line for one in self.verdicts for line in _lines(one))])
+        return "\n".join([*self.heading, *(line for one in self.verdicts for line in claim_lines(one))])
 
     @property
-    def short(self) -> str:
-        """Return the verdicts, a line each."""
-        return "\n".join([*self.heading, *(_line(one) for one in self.verdicts)])
+    def by_verdict(self) -> list[str]:
+        """Return a line a family: its claims under their verdicts."""
+        families = dict.fromkeys(one.claim.family for one in self.verdicts)
+        return [f"{name}  {self._of_family(name)}" for name in families]
 
-    @property
-    def heading(self) -> list[str]:
-        """Return what there is to say of the whole: the families, and how many of their members were not run."""
-        run: dict[str, int] = {}
-        sizes = {one.claim.family: one.family_size for one in self.verdicts if one.kind in HAVE_P}
-        for one in self.verdicts:
-            run[one.claim.family] = run.get(one.claim.family, 0) + (one.kind in HAVE_P)
-        sentences = [
-            f"{name}: every p-value times {size}, the tested claims of the family"
-            + (f", of which {size - run[name]} were not run" if size > run[name] else "")
-            for name, size in sizes.items()
-        ]
-        quick = (
-            [f"indicative: {self.seeds} seeds a comparison; a verdict needs a full run, with the real service"]
-            if self.quick
-            else []
-        )
-        return [*quick, *sentences]
+    def _of_family(self, name: str) -> str:
+        came = {
+            word: [one.id for one in self.verdicts if (one.claim.family, one.verdict) == (name, word)]
+            for word in (*WORDS, FAILED)
+        }
+        return "; ".join(f"{word.replace('_', ' ')}: {', '.join(ids)}" for word, ids in came.items() if ids)
 
     @property
     def markdown(self) -> str:
@@ -191,20 +203,25 @@ class ClaimReport(NamedTuple):
         return str(self.table.to_html(index=False))
 
 
-def _line(one: Outcome) -> str:
-    adjusted = f", adjusted p = {one.p_adjusted:.2g}" if one.p_adjusted is not None else ""
-    counted = _counted(one.decisive_case)
+def claim_line(one: Outcome) -> str:
+    """Return a verdict in one line; of a claim that failed the sentence of what it raised."""
     kind = "" if one.kind == "tested" else f" [{one.kind.replace('_', ' ')}]"
-    return f"{one.id:<7}{_word(one):<14} {one.claim.statement}{kind} ({_map(one)}{counted}{adjusted})"
+    opening = f"{one.id:<7}{_word(one):<14} {one.claim.statement}{kind}"
+    case = one.decisive_case
+    if case is None:
+        return f"{opening}: {one.problem}"
+    adjusted = f", adjusted p = {one.p_adjusted:.2g}" if one.p_adjusted is not None else ""
+    return f"{opening} ({_map(one)}{_counted(case)}{adjusted})"
 
 
-def _lines(one: Outcome) -> list[str]:
-    sides = zip(one.cases, one.over_cases.sides, strict=True)
-    cases = [f"      {side:<8} {case.id}: {_figures_text(case)}" for case, side in sides]
+def claim_lines(one: Outcome) -> list[str]:
+    """Return a verdict with its cases and costs, a line each."""
+    sides = zip(one.cases, one.sides, strict=True)
+    cases = [f"      {side:<8} {case.id}: {_figures_text(case, side)}" for case, side in sides]
     return [
-        _line(one),
+        claim_line(one),
         *cases,
-        *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures_text(cost)}" for cost in one.costs),
+        *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures_text(cost, cost.side)}" for cost in one.costs),
     ]
 
 
@@ -219,19 +236,37 @@ def _map(one: Outcome) -> str:
 
 def _decisive_text(one: Outcome) -> str:
     case = one.decisive_case
+    if case is None:
+        return one.problem
     if case.interval is None:
         return case.id
-    unit = f" {case.unit}" if case.unit else ""
-    return f"{case.id}: {case.measure} {case.interval}{unit}"
+    return f"{case.id}: {case.measure} {_estimate_text(case)}"
 
 
-def _figures_text(case: Finding) -> str:
+def _figures_text(case: Finding, side: Side) -> str:
     if case.interval is None or not case.n:
         return case.note
-    tested = f", p = {case.p_value:.2g}" if case.p_value is not None else ""
     lacking = f"; {case.missing} seeds without a pair" if case.missing else ""
-    unit = f" {case.unit}" if case.unit else ""
-    return f"{case.interval}{unit}{tested} ({case.statement}{lacking})"
+    return f"{_estimate_text(case)}{_p_text(case, side)} ({case.statement}{lacking})"
+
+
+def _estimate_text(case: Finding) -> str:
+    """Return an estimate with its interval and its unit: `1.058x [1.049, 1.067]`, or `12 [9, 15] cycles`."""
+    if case.interval is None:
+        return ""
+    value, gap, limits = str(case.interval).partition(" ")
+    if case.unit == "x":
+        return f"{value}x{gap}{limits}"
+    return f"{value}{gap}{limits} {case.unit}".rstrip()
+
+
+def _p_text(case: Finding, side: Side) -> str:
+    """Return the p of the side that is shown; of both where neither is."""
+    if not case.is_tested:
+        return ""
+    if side == "neither":
+        return f", p = {case.p_for:.2g} for, {case.p_against:.2g} against"
+    return f", p = {case.p_for if side == 'for' else case.p_against:.2g}"
 
 
 def _counted(case: Finding) -> str:

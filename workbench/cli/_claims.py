@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.cli._output import say_json, say_lines
 from workbench.cli._run_arguments import positive_int
-from workbench.cli.commands import DONE
+from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError, StoreError
 from workbench.experiments.progress import Bar
+
+if TYPE_CHECKING:
+    from workbench.claims.report import ClaimReport
 
 CLAIMS_FOLDER = Path("results/claims")
 """Where a full run for `--write` keeps its runs when no folder is named, so that it can be stopped and gone on with."""
@@ -29,29 +34,62 @@ def _arguments_of_claims(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_claims(args: argparse.Namespace) -> int:
-    from workbench.claims import claims
-    from workbench.experiments.results_folder import write_whole
+    from workbench.claims import plan_claims
+    from workbench.claims.report import FAILED, ClaimReport, claim_line, claim_lines
 
     if args.write and (args.quick or args.ids):
         raise InputError("--write takes a full run of every claim; leave --quick and the ids out.")
     out = Path(args.out) if args.out else CLAIMS_FOLDER if args.write else None
     if out is not None:
         _refuse_results(out)
-    watch, seeds = Bar(quiet=args.json), args.seeds
-    report = claims(args.ids or None, out, seeds=seeds, quick=args.quick, workers=args.workers, progress=watch)
+    plan = plan_claims(args.ids or None, seeds=args.seeds, quick=args.quick)
+    report = ClaimReport([], plan.heading)
+    lines = (lambda one: [claim_line(one)]) if args.quick and not args.ids else claim_lines
+    _say(args, report.heading)
+    if args.json:
+        for line in plan.floors:
+            print(line, file=sys.stderr)
+    try:
+        for outcome in plan.outcomes(out, args.workers, Bar(quiet=args.json)):
+            report.verdicts.append(outcome)
+            _say(args, lines(outcome))
+    except KeyboardInterrupt:
+        _end(args, report, out)
+        stopped = f"stopped; {len(report.verdicts)} of {len(plan.claims)} claims are judged."
+        raise KeyboardInterrupt(stopped) from None
+    _end(args, report, out)
+    failed = [one.id for one in report.verdicts if one.verdict == FAILED]
+    if args.write and failed:
+        kept = f"nothing is written to {args.write}, as claims failed: {', '.join(failed)}; {out} keeps the runs."
+        print(f"workbench: {kept}", file=sys.stderr)
+        return SOME_FAILED
+    if args.write:
+        _write_claims(Path(args.write), report, plan.seeds)
+    return SOME_FAILED if failed else DONE
+
+
+def _say(args: argparse.Namespace, lines: Sequence[str]) -> None:
+    """Print lines at once, for a reader who waits; with --json nothing but the document at the end."""
+    if not args.json:
+        say_lines(lines)
+        sys.stdout.flush()
+
+
+def _end(args: argparse.Namespace, report: ClaimReport, out: Path | None) -> None:
+    """Print the table, or the document, of the claims that are judged, and keep the report."""
+    from workbench.experiments.results_folder import write_whole
+
     if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
         write_whole(out / "claims.csv", report.table.to_csv(index=False))
         write_whole(out / "cases.csv", report.case_table.to_csv(index=False))
-    if args.write:
-        _write_claims(Path(args.write), report)
     if args.json:
         say_json(report.plain())
-    else:
-        say_lines((report.short if args.quick and not args.ids else report.text).splitlines())
-    return DONE
+    elif len(report.verdicts) > 1:
+        say_lines(["", *report.by_verdict])
 
 
-def _write_claims(folder: Path, report: Any) -> None:
+def _write_claims(folder: Path, report: ClaimReport, count: int) -> None:
     """Write the verdicts as JSON and as tables, with where they come from."""
     import json
 
@@ -60,7 +98,7 @@ def _write_claims(folder: Path, report: Any) -> None:
     from workbench.experiments.results_folder import write_whole
     from workbench.runs.origin import environment
 
-    seeds = {"first": FIRST_SEED, "count": report.seeds}
+    seeds = {"first": FIRST_SEED, "count": count}
     margins = {name: one._asdict() for name, one in MARGINS.items()}
     origin = {"environment": environment(), "seeds": seeds, "margins": margins}
     folder.mkdir(parents=True, exist_ok=True)

@@ -83,12 +83,14 @@ def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float
     Parameters
     ----------
     run : callable
-        Does what is missing of a plan in a store, and returns the seconds that it took.
+        Does what is missing of a plan in a store, and returns the seconds that it took. The plan that it is given knows
+        the seeds of the folder's first plan.
     """
     if folder is None:
         store = Store(None)
         return gather(plan, store, None, run(plan, store))
     with held(folder), closing(Store(folder, name_in(plan, folder))) as store:
+        plan = with_planned(plan, folder, store)
         runs = gather(plan, store, folder, run(plan, store))
         write_results(runs, folder)
         return runs
