@@ -133,17 +133,16 @@ def test_the_table_has_the_means_and_differences_of_the_runs():
     runs = PairedRuns(said())
     text = measures_table(runs.advance(60), runs.names, runs.points)
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", text)][1:]
-    result = {html.unescape(row[0]): row[1:] for row in rows}
+    result = {html.unescape(row[0]): [html.unescape(cell) for cell in row[1:]] for row in rows}
     summary = wb.run(said()).summary().set_index(["measure", "policy.placement"])
     drain = summary.loc["drain_cycles"]
     expected = drain.loc["nearest_boundary"]
-    limits = (
-        f"{number(expected.mean_difference)} [{number(expected.difference_low)}, {number(expected.difference_high)}]"
-    )
+    low, high = number(expected.size_low), number(expected.size_high)
+    size = f"{number(expected['size'])}\N{MULTIPLICATION SIGN} [{low}, {high}]"
     assert result["drain (cycles) ↓"] == [
         number(drain.loc["first_fit"]["mean"]),
         number(expected["mean"]),
-        html.unescape(size),
+        size,
         f"{expected.better:.0f} / {expected.worse:.0f}",
         "undecided",
     ]
