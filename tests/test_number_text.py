@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from workbench.export.tables import percent
 from workbench.number_text import (
     FIGURE,
     MOST_DIGITS,
@@ -108,10 +107,6 @@ def test_very_small_numbers_have_a_power_of_ten(mean, share):
         (probability(0.00101), "0.001"),
         (probability(0.0499), "0.05"),
         (probability(math.nan), "-"),
-        (percent(0.0579, 0.0052), "5.8\\,\\%"),
-        (percent(1.0000000000000002, 1e-16), "100\\,\\%"),
-        (percent(-0.3, math.nan), "-30\\,\\%"),
-        (percent(math.nan, math.nan), TEX.unknown),
     ],
 )
 def test_examples(text, expected):

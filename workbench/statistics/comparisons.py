@@ -78,13 +78,13 @@ def judged(runs: RunSet) -> Judged:
                     pooled[name, label] = one
     members = {(name, label): [(name, id) for id in ids] for name, label, ids in groups}
     verdicts = judge({**known, **pooled}, over=members)
-    shown = {point.id for point in runs.points}
+    asked = {point.id for point in runs.points}
     over = [
         OverWorkloads(name, label, ids, verdicts[name, label], tuple(verdicts[name, id] for id in ids))
         for name, label, ids in groups
-        if shown.issuperset(ids)
+        if asked.issuperset(ids)
     ]
-    return Judged({key: verdicts[key] for key in known if key[1] in shown}, over)
+    return Judged({key: verdicts[key] for key in known if key[1] in asked}, over)
 
 
 def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison | None:

@@ -276,10 +276,10 @@ def said(verdict: Verdict, measure: Measure) -> str:
     if verdict.is_sure:
         text = f"sure{small} (p {probability(verdict.p)}, {family})"
     elif word in _BY_ONE:
-        shown, hidden = (probability(getattr(verdict, p)) for p in _BY_ONE[word])
+        named, hidden = (probability(getattr(verdict, p)) for p in _BY_ONE[word])
         other = _OTHER[_BY_ONE[word][1]]
         beside = "" if math.isnan(getattr(verdict, _BY_ONE[word][1])) or not one.is_sized else f"; {other} p {hidden}"
-        text = f"{word}{small} (p {shown}{beside}; {family})"
+        text = f"{word}{small} (p {named}{beside}; {family})"
     elif word == "equal":
         text = f"as good as equal: within {least_text(measure, one.is_ratio)} ({family})"
     elif word == "undecided":

@@ -28,7 +28,7 @@ class Interest(NamedTuple):
     """Which points are looked for."""
 
     kind: Literal["lose", "win", "above", "below"] = "lose"
-    """Worse or better than the baseline in what the sweep judges (the median paired difference, or the mean), or a mean
+    """Worse or better than the baseline in size, by ratios or differences, or a mean
     above or below a number."""
     threshold: float = math.nan
     """Of `above` and `below`, in the measure's unit."""

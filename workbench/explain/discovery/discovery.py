@@ -87,8 +87,8 @@ def discover(
     """
     every = cases_of(runs, measure, interest)
     searches = boxes * len(every)
-    found = [one for cases in every for one in scenarios(cases, boxes, density, searches)]
-    return Discovery(runs, corrected(found))
+    boxes_of_all = [one for cases in every for one in scenarios(cases, boxes, density, searches)]
+    return Discovery(runs, corrected(boxes_of_all))
 
 
 def _limits(one: Scenario) -> list[dict[str, Any]]:
