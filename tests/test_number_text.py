@@ -105,7 +105,9 @@ def test_very_small_numbers_have_a_power_of_ten(mean, share):
         (with_limits(10.53, -math.inf, 11), "10.53 [-inf, 11]"),
         (probability(0.0009, TEX), "< 0.001"),
         (probability(0.00101), "0.001"),
-        (probability(0.0499), "0.05"),
+        (probability(0.0499), "0.0499"),
+        (probability(0.04999999), "0.0499999"),
+        (probability(0.0501), "0.05"),
         (probability(math.nan), "-"),
     ],
 )

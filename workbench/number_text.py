@@ -25,6 +25,8 @@ NONE = 2.0**-40
 """A half width below this share of its estimate is the rounding of sums, and counts as none."""
 SMALL = 0.001
 """A smaller p is printed as that it is below."""
+DECIDED = 0.05
+"""No p is printed on the other side of this than it is."""
 _FINEST, _LARGEST, _EXACT = -7, 12, 1 << 53
 """Decimal exponents of the last and the first digit, beyond which a power of ten is written out; whole numbers beyond
 the last one are estimates."""
@@ -173,14 +175,17 @@ def per_cent(share: float) -> str:
 
 
 def probability(p: float, style: Style = PLAIN) -> str:
-    """Return a p-value in two digits, and below a thousandth that it is below.
+    """Return a p-value in two digits, below a thousandth that it is below, and never 0.05 of one that is below that.
 
-    >>> probability(9.5e-06), probability(0.0271), probability(1.0), probability(1e-9, TEX)
-    ('<0.001', '0.027', '1', '< 0.001')
+    >>> probability(9.5e-06), probability(0.0271), probability(1.0), probability(1e-9, TEX), probability(0.0499)
+    ('<0.001', '0.027', '1', '< 0.001', '0.0499')
     """
     if not math.isfinite(p):
         return style.unknown
-    return f"{style.below}{SMALL}" if p < SMALL else f"{p:.2g}"
+    if p < SMALL:
+        return f"{style.below}{SMALL}"
+    digits = (f"{p:.{count}g}" for count in range(2, MOST_DIGITS + 1))
+    return next((text for text in digits if (float(text) < DECIDED) == (p < DECIDED)), "0.0499999")
 
 
 _UNITS = (("PiB", 1 << 50), ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))

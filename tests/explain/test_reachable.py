@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+import workbench as wb
 from tests.house.test_sweeps import ROOT, SWEEPS, case
 from workbench.api import planned
 from workbench.cli.main import main
@@ -73,6 +74,21 @@ def test_plan_says_so(tmp_path, capsys):
     assert (family["comparisons"], family["reaches"], family["seeds_needed"]) == (2, False, 7)
     assert main(["plan", str(file), "--set", "seeds=7"]) == 0
     assert "can be sure" not in capsys.readouterr().out
+
+
+def test_plan_says_how_many_seeds_would_tell_by_the_spread_of_the_runs_kept(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 20}
+    sweep |= {"policy": {"placement": {"vary": ["first_fit", "worst_fit"]}}, "baseline": {"placement": "first_fit"}}
+    (tmp_path / "s.yaml").write_text(json.dumps({**sweep, "measures": ["drain_cycles", "wait_mean_cycles"]}))
+    assert main(["plan", "s.yaml"]) == 0
+    assert "would tell" not in capsys.readouterr().out  # nothing is known of the spread
+    results = wb.run("s.yaml", "results/s", workers=0)
+    needed = results.summary()["seeds_needed"].max()
+    assert main(["plan", "s.yaml"]) == 0
+    said = f"by the spread of the runs kept, {needed:,.0f} seeds would tell the least effect of every comparison that"
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert needed > 40
 
 
 def test_one_seed_is_no_sample_and_makes_no_family():

@@ -194,12 +194,12 @@ def _run_plan(args: argparse.Namespace) -> int:
     from workbench.statistics.comparisons import family_of
 
     plan = planned(args.sweep, set=overrides(args))
-    kept, note = _kept_runs(plan, Path(args.out) if args.out else default_folder(args.sweep))
+    kept, note, spread_note = _kept_runs(plan, Path(args.out) if args.out else default_folder(args.sweep))
     drawn, family = draw(plan.sweep), family_of(plan)
     if args.json:
         points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
         design = {"design": drawn.plain()} if drawn else {}
-        noted = {"note": note} if note else {}
+        noted = {key: text for key, text in (("note", note), ("seeds_that_tell", spread_note)) if text}
         size = {"comparisons": family.comparisons, "seeds": family.seeds, "seeds_needed": family.seeds_needed}
         facts = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
         say_json({**facts, "family": {**size, "least_p_direction": family.least_p, "reaches": family.reaches}, **noted})
@@ -207,24 +207,27 @@ def _run_plan(args: argparse.Namespace) -> int:
         if drawn:
             say_lines([drawn.says()])
         print(f"{plan_size_text(plan)}, {kept} of them kept")
-        say_lines(line for line in (note, family.note) if line)
+        say_lines(line for line in (note, family.note, spread_note) if line)
     return DONE
 
 
-def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
-    """Return how many runs are kept, measured by the code that there is now, and why none is where others made the
-    rows."""
+def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str, str]:
+    """Return how many runs are kept, measured by the code that there is now, why none is where others made the rows,
+    and how many seeds would tell the least effects by the spread of those kept."""
+    from workbench.experiments.run_set import gather
     from workbench.experiments.saved_results import stale_sentence
     from workbench.experiments.store import Store
     from workbench.mechanisms.measured_by import lacking
+    from workbench.statistics.comparisons import seeds_note
 
     refuse_former(folder)
     if not has_store(folder):
-        return 0, ""
+        return 0, "", ""
     with closing(Store(folder, read_only=True)) as store:
         done, measured = store.measured(), plan.sweep.measured_by(anew=True)
         kept = sum(not lacking(done.get(run.id), measured) for run in plan.runs())
-        return kept, stale_sentence(plan, store, done)
+        spread_note = seeds_note(gather(plan, store)) if kept else ""
+        return kept, stale_sentence(plan, store, done), spread_note
 
 
 PLAN = _arguments_of_plan, _run_plan

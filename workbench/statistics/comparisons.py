@@ -16,7 +16,7 @@ from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.comparison import Better, PairedComparison, compare, over_workloads
 from workbench.statistics.floors import ALPHA, fewest_seeds, least_p
-from workbench.statistics.verdict import Verdict, judge
+from workbench.statistics.verdict import MOST_SEEDS, Verdict, judge
 
 LEVEL = 0.95
 
@@ -78,13 +78,13 @@ def judged(runs: RunSet) -> Judged:
                     pooled[name, label] = one
     members = {(name, label): [(name, id) for id in ids] for name, label, ids in groups}
     verdicts = judge({**known, **pooled}, over=members)
-    asked = {point.id for point in runs.points}
+    chosen = {point.id for point in runs.points}
     over = [
         OverWorkloads(name, label, ids, verdicts[name, label], tuple(verdicts[name, id] for id in ids))
         for name, label, ids in groups
-        if asked.issuperset(ids)
+        if chosen.issuperset(ids)
     ]
-    return Judged({key: verdicts[key] for key in known if key[1] in asked}, over)
+    return Judged({key: verdicts[key] for key in known if key[1] in chosen}, over)
 
 
 def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison | None:
@@ -174,6 +174,24 @@ def workload_groups(plan: Plan, name: str) -> Iterator[tuple[str, tuple[str, ...
 
 def _is_workload(path: str) -> bool:
     return path.split(".")[0].split("[")[0] == "workload"
+
+
+def seeds_note(runs: RunSet) -> str:
+    """Say how many seeds would tell the least effect of every comparison, by the spread of the runs that are there.
+
+    Empty where no comparison has two pairs and a least effect.
+    """
+    known = [one for one in judged(runs).verdicts.values() if one.of.least is not None and one.of.n > 1]
+    if not known:
+        return ""
+    needed = [one.seeds_needed for one in known]
+    least = "the least effect of every comparison that declares one"
+    if None in needed:
+        count = sum(one is None for one in needed)
+        several = f"{count} of {len(known)} comparisons"
+        return f"by the spread of the runs kept, no number within {MOST_SEEDS:,} seeds would tell {several}"
+    most = max(one for one in needed if one is not None)
+    return f"by the spread of the runs kept, {most:,} seeds would tell {least}; {len(runs.seeds):,} are planned"
 
 
 class Family(NamedTuple):
