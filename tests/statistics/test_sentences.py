@@ -12,7 +12,7 @@ from workbench.cli._output import say_summary
 from workbench.metrics.measure import Measure
 from workbench.statistics import compare, judge
 from workbench.statistics.comparisons import judged
-from workbench.statistics.sentences import Block, Line, blocks, fitted, holdout_sentences, shown
+from workbench.statistics.sentences import Block, Line, blocks, fitted, holdout_sentences, key, shown
 
 SWEEP = {
     "question": "Is <it> faster?",
@@ -97,7 +97,7 @@ def test_every_word_says_what_it_rests_on(gains, more, verdict):
 def test_an_undecided_ratio_says_how_many_seeds_would_tell():
     gains = [*np.linspace(-60, 80, 20)]
     line = made(gains, compared_by="ratio", family=5)
-    needed = int(re.search(r"undecided: ([\d,]+) seeds would tell 1 % \(p 1, 5 comparisons\)", line.verdict)[1])
+    needed = int(re.search(r"undecided: ([\d,]+) more seeds would tell 1 % \(p 1, 5 comparisons\)", line.verdict)[1])
     assert 200 < needed < 500
     near = made(
         6 + 20 * np.random.default_rng(0).permutation(np.linspace(-1.7, 1.7, 60)), compared_by="ratio", family=5
@@ -120,6 +120,15 @@ def test_no_ratio_and_runs_that_did_not_end_are_said():
     assert line.size.endswith(" cycles fewer")
     hung = made([-math.inf] * 3 + [9.0, 8.0, 7.0] * 9, compared_by="ratio")
     assert hung.size == "1.0081x [1.0077, 1.0084] over the 27 of 30 that end"
+
+
+def test_the_legend_explains_what_the_table_has_and_no_more(results):
+    sure = [Block("drain_cycles", "", [made(np.linspace(20, 60, 30), compared_by="ratio")])]
+    assert [line.partition(" = ")[0] for line in key(sure, results)[1:]] == ["sure"]
+    words = [made([-math.inf] * 3 + [9.0, 8.0, 7.0] * 9, compared_by="ratio"), made([9.0, -8, 7, -9] * 5)]
+    said = key([Block("drain_cycles", "", words)], results)
+    assert [line[:12] for line in said[1:]] == ["on most seed", "undecided = ", "a run that s"]
+    assert "geometric mean" in said[0] and key([Block("drain_cycles", "", [words[0]._replace(word="")])], results) == []
 
 
 def test_what_the_first_plan_showed_is_said_to_be_of_it():

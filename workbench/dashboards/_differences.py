@@ -142,8 +142,9 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
 
 def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:
     better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
-    shape = {"compared_by": measure.compared_by, "least_effect": measure.least}
-    return compare(pairs.baseline, pairs.other, better=better, **shape)
+    return compare(
+        pairs.baseline, pairs.other, better=better, compared_by=measure.compared_by, least_effect=measure.least
+    )
 
 
 def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:

@@ -170,8 +170,9 @@ def _region(setting: str, places: list[Place], is_ratio: bool) -> Region:
     gains = [gain_of(one.of, is_ratio) for one in verdicts]
     rows = [(p.x, p.y, *gain[:3], p.verdict.p_size, p.verdict.p_direction) for p, gain in zip(places, gains)]
     n = np.array([one.of.n for one in verdicts])
-    x, y, *numbers = np.array(rows, float).T
-    return Region(setting, x, y, tuple(one.side or "undecided" for one in verdicts), *numbers, n)
+    x, y, gain, low, high, p_size, p_direction = np.array(rows, float).T
+    words = tuple(one.side or "undecided" for one in verdicts)
+    return Region(setting, x, y, words, gain, low, high, p_size, p_direction, n)
 
 
 @on_paper

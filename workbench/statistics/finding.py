@@ -186,5 +186,4 @@ def _any(p_values: Sequence[float], parts: Sequence[Finding]) -> float:
 def _joined(id: str, statement: str, parts: Sequence[Finding], of: Finding, p_for: float, p_against: float) -> Finding:
     note = "; ".join(f"{part.id} {part.statement}: {part.side}" for part in parts)
     is_fact = all(part.is_fact for part in parts)
-    words = {"id": id, "statement": statement, "note": note}
-    return of._replace(**words, p_for=p_for, p_against=p_against, is_fact=is_fact)
+    return of._replace(id=id, statement=statement, note=note, p_for=p_for, p_against=p_against, is_fact=is_fact)

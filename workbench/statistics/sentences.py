@@ -34,7 +34,17 @@ SIZES = {
     True: "how many times as good as the baseline (geometric mean of paired ratios)",
     False: "the mean paired difference",
 }
-SURE = "sure = better, or worse, on average and at most seeds that differ"
+MEANINGS = {
+    "; sure": "sure = better, or worse, on average and at most seeds that differ",
+    "on average (": "on average = the size is shown, and the direction is not",
+    "on most seeds (": "on most seeds = the direction is shown, and the size is not",
+    "as good as equal": "as good as equal = no word is earned, and the 90 % interval lies within the least effect",
+    "; undecided": "undecided = neither is shown; so many seeds show the least effect with a chance of 80 %",
+    " that end": "a run that starves or refuses is the worst at its seed, and is in no speed-up",
+    " alone, ": "p alone = of this comparison by itself; the interval is of it, and the word is not",
+    "ratio of the sums": "ratio of the sums = of the means added up over workloads; it has no interval",
+}
+"""What a line of a table means, by what stands in it."""
 
 
 class Line(NamedTuple):
@@ -306,8 +316,9 @@ def _needed(verdict: Verdict, measure: Measure) -> str:
     least = least_text(measure, one.is_ratio)
     if needed is None:
         return f": no number within {MOST_SEEDS:,} seeds would tell {least}"
-    would = "would tell" if needed > one.n else "would have told"
-    return f": {needed:,} seeds {would} {least}"
+    if needed <= one.n:
+        return f": {needed:,} seeds would have told {least}"
+    return f": {needed - one.n:,} more seeds would tell {least}"
 
 
 def _alone(verdict: Verdict) -> str:
@@ -345,8 +356,9 @@ def key(all_blocks: list[Block], results: RunSet) -> list[str]:
     if not compared:
         return []
     kinds = dict.fromkeys(measure_of(results, name).compared_by == "ratio" for name in compared)
-    is_sure = any(line.word in ("better", "worse") for block in all_blocks for line in block.lines)
-    return [KEY.format(" or ".join(SIZES[kind] for kind in kinds)), *([SURE] if is_sure else [])]
+    texts = "\n".join(f"{line.size}; {line.verdict}" for block in all_blocks for line in block.lines)
+    meanings = [meaning for mark, meaning in MEANINGS.items() if mark in texts]
+    return [KEY.format(" or ".join(SIZES[kind] for kind in kinds)), *meanings]
 
 
 def looks_note(results: RunSet) -> list[str]:
