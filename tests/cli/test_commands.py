@@ -14,9 +14,7 @@ from workbench.cli.commands import COMMANDS, find
 from workbench.cli.main import main
 from workbench.errors import InputError
 
-FAMILY = (
-    "cannot decide: one comparison at 3 seeds has no corrected p below 0.05, the smallest is 0.25; it takes 6 seeds"
-)
+FAMILY = "no comparison can be sure at 3 seeds: the smallest corrected p of a direction is 0.28; it takes 6 seeds"
 SWEEP = """
 question: which is faster?
 engine: shared_memory

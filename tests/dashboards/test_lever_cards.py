@@ -214,8 +214,8 @@ def test_the_seven_moved_give_what_the_page_s_own_sweep_gives():
         control = shown.cards.cards[letter].sides[side].control
         control.turn(value)
     summary = wb.run(shown.sidebar.config()).summary()
-    done = summary[(summary["measure"] == "groups_per_kilocycle") & summary["difference"].notna()]
-    assert done["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
+    done = summary[(summary["measure"] == "groups_per_kilocycle") & summary["mean_difference"].notna()]
+    assert done["mean_difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
     shown.close()
 
 

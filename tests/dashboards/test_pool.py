@@ -57,7 +57,7 @@ def numbers(column: bytes) -> np.ndarray:
 
 def test_it_opens_with_a_full_card_that_borrows(opened):
     assert status(opened) == f"{opened.sidebar.seeds.plain()} paired runs."
-    assert "max_bandwidth against local_only: median " in opened.histogram.scene["words"]
+    assert "max_bandwidth against local_only: " in opened.histogram.scene["words"]
     panels = opened.panels
     assert panels.memory.scene["names"] == ["local_only", "max_bandwidth"]
     assert panels.memory.scene["cards"] == panels.used.scene["names"] == panels.lent.scene["names"]

@@ -55,7 +55,7 @@ def test_a_sweep_file_is_shown_point_by_point(file):
     names.value = 1
     assert page.histogram.scene["words"].startswith("last_fit against first_fit")
     summary = wb.run(SWEEP).summary().set_index(["measure", "policy.placement"])
-    assert page.histogram.scene["mean"] == pytest.approx(summary.loc["drain_cycles", "last_fit"].difference)
+    assert page.histogram.scene["mean"] == pytest.approx(summary.loc["drain_cycles", "last_fit"].mean_difference)
     page.tools.undo.click()
     assert page.histogram.scene["words"].startswith("best_fit against first_fit")
     page.close()

@@ -26,9 +26,9 @@ def test_several_policies_are_those_of_a_sweep_over_them(shown):
     sweep = shown.several._config()
     assert sweep["policy"]["placement"]["vary"][1:] == ["best_fit", "worst_fit", "last_fit"] or True
     summary = wb.run(sweep).summary()
-    drain = summary[(summary["measure"] == "drain_cycles") & summary["difference"].notna()]
+    drain = summary[(summary["measure"] == "drain_cycles") & summary["mean_difference"].notna()]
     means = [panel["mean"] for panel in shown.several.picture.scene["panels"]]
-    assert sorted(means) == pytest.approx(sorted(drain["difference"]))
+    assert sorted(means) == pytest.approx(sorted(drain["mean_difference"]))
     assert means == sorted(means, reverse=True)
 
 

@@ -102,8 +102,8 @@ def test_what_cannot_be_is_a_sentence_and_the_panels_stay(shown):
 def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
     shown.folded.selected_index = 0
     summary = wb.run(yaml.safe_load(shown.sweep.value)).summary()
-    latency = summary[(summary["measure"] == "shared_per_kilo") & summary["difference"].notna()]
-    assert latency["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
+    latency = summary[(summary["measure"] == "shared_per_kilo") & summary["mean_difference"].notna()]
+    assert latency["mean_difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
 
 
 def accesses(record):

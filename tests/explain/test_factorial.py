@@ -99,12 +99,12 @@ def test_a_run_that_never_ends_is_the_worst_rank_and_not_left_out():
     for setting in ("small_uniform", "bimodal"):
         placement, ahead = (found(runs).of(setting, name) for name in NAMES)
         assert (placement.n, placement.missing, placement.infinite) == (12, 0, 9)
-        assert placement.verdict.word == ahead.verdict.word == "undecided"
+        assert (placement.verdict.word, ahead.verdict.word) == ("undecided", "worse on most seeds")
         assert placement.gain.n == 3 and placement.verdict.of.losses == 9
         assert placement.contrasts[9:] == pytest.approx([3.8] * 3, abs=0.3)  # 30 and half of 16, of 1,000
     data = EFFECTS.data(runs)
     assert data.columns()["seeds_infinite"][0] == 9
-    note = " ".join(text.get_text() for text in EFFECTS.draw(data).texts)
+    note = " ".join(EFFECTS.draw(data).get_supxlabel().split())
     assert "9 with a refusal, the worst rank there is" in note
 
 

@@ -94,7 +94,7 @@ def test_the_numbers_are_those_of_the_summary(bundle, results):
     for name in ("drain_cycles", "mean_external_fragmentation", "low_end_share"):
         result = manifest(bundle)["tables"][f"tables/{name}.tex"]
         wanted = expected[expected.measure == name]
-        assert sorted(row["mean"]["value"] for row in result) == sorted(wanted["mean"])
+        assert sorted(row["mean"]["value"] for row in result if "mean" in row) == sorted(wanted["mean"])
         if name != "low_end_share":
             compared = [row for row in result if "verdict" in row and "point" in row]
             assert sorted(row["size"]["value"] for row in compared) == sorted(wanted["size"].dropna())

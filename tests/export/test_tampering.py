@@ -293,11 +293,11 @@ def test_failed_runs_are_computed_as_they_were_exported(tmp_path):
     report = verify(bundle, sample=1, figures=False)
     assert report.changes == []
     table = (bundle / TABLES[0]).read_text()
-    assert "& 0 & $\\textrm{---}$ & $\\textrm{---}$ & $\\textrm{---}$ & $\\textrm{---}$ & 0 of 6" in table
+    assert "& 0 & $\\textrm{---}$ & --- & --- & --- & not compared & 0 of 6" in table
     assert "all 6 runs failed, so nothing is tested (n = 0); the first: it broke." in table
     entries = json.loads((bundle / "manifest.json").read_text())["tables"][TABLES[0]]
     untested = [entry["p"] for entry in entries if "p" in entry and entry["pairs"]["value"] == 0]
-    assert [(one["value"], one["holm"]) for one in untested] == [(None, None)]
+    assert [(one["size"], one["direction"]) for one in untested] == [(None, None)]
 
 
 def test_rows_of_several_origins_are_told_apart(tmp_path, capsys):
@@ -311,7 +311,7 @@ def test_rows_of_several_origins_are_told_apart(tmp_path, capsys):
     assert sum(one["rows"] for one in origins.values()) == 7
     assert [one["rows"] for one in origins.values() if one["sources"] == "0123456789abcdef"] == [1]
     few, note = verify(bundle, figures=False).notes
-    assert few.startswith("cannot decide: 4 comparisons at 2 seeds")
+    assert few.startswith("none of 5 comparisons can be sure at 2 seeds")
     assert note.startswith("rows of 3 origins meet: 6 of ") and "1 of origin unknown" in note
     assert note in (bundle / TABLES[0]).read_text()
     assert main(["verify", str(bundle), "--runs", "all", "--no-figures"]) == 0

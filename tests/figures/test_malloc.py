@@ -31,7 +31,7 @@ def test_speed_up_is_the_baseline_over_the_other_and_passes_one_at_the_break_eve
     data = figure("speed_up").data(runs.runs if hasattr(runs, "runs") else runs)
     (line,) = data.lines
     assert line.x.tolist() == [0.03125, 0.5]
-    assert line.means.mean.tolist() == [800 / 840, 12800 / 840]
+    assert line.means.mean == pytest.approx([800 / 840, 12800 / 840])
     assert 0.03125 < line.more["break_even"] < 0.05
     columns = data.columns()
     assert {len(column) for column in columns.values()} == {2}
@@ -49,9 +49,11 @@ def test_where_both_are_as_fast():
     assert np.isnan(break_even(x, np.array([2.0, 3.0, 4.0])))
 
 
-def test_a_measure_of_which_more_is_better_is_refused(runs):
-    with pytest.raises(InputError, match=r"speed_up needs a measure of which less is better\. Got threads_per_kilo"):
-        runs.figure("speed_up", measure="threads_per_kilocycle")
+def test_a_measure_that_is_not_compared_by_ratios_is_refused(runs):
+    with pytest.raises(InputError, match=r"speed_up needs a measure that is compared by ratios.*Got failure_rate"):
+        runs.figure("speed_up", measure="failure_rate")
+    (line,) = figure("speed_up").data(runs.runs if hasattr(runs, "runs") else runs, "threads_per_kilocycle").lines
+    assert line.means.mean == pytest.approx([800 / 840, 12800 / 840])  # of which more is better
 
 
 def test_what_is_held_over_time(runs):

@@ -131,7 +131,7 @@ def test_a_claim_on_failed_runs_is_untested(runs):
     first, best, worst, _ = broken.points
     lost, kept = better(broken, first, best, "drain_cycles"), better(broken, first, worst, "drain_cycles")
     assert (lost.p_value, lost.n, lost.missing) == (None, 0, 8)
-    assert (kept.n, kept.missing) == (6, 2) and kept.p_value == rows_of(broken)["worst_fit"]["p"]
+    assert (kept.n, kept.missing, kept.estimate) == (6, 2, rows_of(broken)["worst_fit"]["size"])
     both, alone = (Claim(id, "it is so", "¶1", lambda e: []) for id in ("H9.1", "H9.2"))
     report = ClaimReport(
         [
@@ -142,7 +142,7 @@ def test_a_claim_on_failed_runs_is_untested(runs):
     assert report.verdicts[0].verdict not in ("holds", "contradicted") and report.verdicts[0].decisive_case.n == 0
     assert "n = 0: no seed has a value on both sides, so nothing is tested" in report.text
     assert "n = 6, 2 seeds without a pair, adjusted p" in report.text
-    assert report.verdicts[1].p_adjusted == min(1, 2 * kept.both_p[0])
+    assert report.verdicts[1].p_adjusted == min(1, 2 * min(kept.p_for, kept.p_against))
     assert "best_fit against first_fit: no seed has a value on both sides, so nothing is compared" in report.text
 
 

@@ -18,6 +18,7 @@ from workbench.cli.commands import DONE, Arguments, Run
 from workbench.cli.lever_words import declared_levers, default_words, kind_of_spec, values_of_lever
 from workbench.errors import InputError, nearest_name, unknown_name
 from workbench.levers import Lever, Spec
+from workbench.number_text import number
 from workbench.parts.user_files import file_of
 
 Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
@@ -25,7 +26,7 @@ Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
 Details = Callable[[Mapping[str, Any]], dict[str, Any]]
 """From the row of a part to what else is known of it: a value, or a list of lines."""
 MOST_NAMES = 40
-_IN_FRONT = ("name", "description", "built_in")
+_IN_FRONT = ("name", "description", "built_in", "compared_by", "least_effect")
 
 
 def listing(
@@ -194,7 +195,27 @@ def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     lines = [f'measures: ["FILE.py:{row["name"]}"]' if of_file else f"measures: [{row['name']}]"]
     known = mechanism(row["engine"]).measures if row["engine"] in mechanisms() else {}
     patterns = known.patterns() if hasattr(known, "patterns") else []
-    return {"in_a_sweep": lines, "of_parts": [pattern for pattern in patterns if row["name"] in pattern]}
+    compared = [_COMPARED[row["compared_by"]] + _least(row)] if row.get("compared_by") else []
+    return {
+        "compared": compared,
+        "in_a_sweep": lines,
+        "of_parts": [pattern for pattern in patterns if row["name"] in pattern],
+    }
+
+
+_COMPARED = {
+    "ratio": "by ratios: the speed-up is the geometric mean of the paired ratios",
+    "difference": "by differences: the mean of the paired differences",
+}
+
+
+def _least(row: Mapping[str, Any]) -> str:
+    """Return the least effect of a measure in words."""
+    least = row["least_effect"]
+    if least is None:
+        return "; no least effect is declared"
+    text = f"{number(100 * least)} %" if row["compared_by"] == "ratio" else f"{number(least)} {row['unit']}".strip()
+    return f"; {text} is the least effect that counts"
 
 
 MEASURES = listing("measures", measure_rows, measure_details)

@@ -12,7 +12,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
@@ -77,11 +77,6 @@ class Sweep(NamedTuple):
     """How many seeds the first plan of its results folder has; None = as many as there are, or adaptive seeds."""
     least_effect: Mapping[str, float] = {}
     """The least difference that matters, by measure, where the sweep says so: in the measure's unit, or a share."""
-
-    @property
-    def estimand(self) -> Literal["median"]:
-        """Return what statistics judge of paired differences, until they judge size and direction."""
-        return "median"
 
     @property
     def said(self) -> dict[str, Any]:

@@ -140,7 +140,8 @@ def _comparisons(runs: RunSet) -> Iterator[str]:
     yield "Its direction is judged by the exact two-sided sign test over the seeds at which the two differ."
     yield (
         f"Holm's method corrects both tests of all {count} comparisons of this bundle together. A policy is called "
-        "better or worse where both tests are below 0.05 on one side; better on average, or on most seeds, where one is."
+        "better or worse where both tests are below 0.05 on one side. It is called so on average, or on most seeds, "
+        "where one is."
     )
     if any(True for name in sweep.measures for _ in workload_groups(runs.plan, name)):
         yield (

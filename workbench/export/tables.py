@@ -20,8 +20,8 @@ from workbench.statistics.quantities import least_text
 from workbench.statistics.verdict import Verdict
 
 SIZES = {
-    True: "Speed-ups are geometric means of paired ratios, above 1 = better than the baseline, with the 95 % interval of "
-    "t on their logarithms",
+    True: "Speed-ups are geometric means of paired ratios, above 1 = better than the baseline, with the 95 % interval "
+    "of t on their logarithms",
     False: "Differences are means of paired differences, positive = better than the baseline, with the 95 % interval "
     "of t",
 }
@@ -84,8 +84,8 @@ def note(cells: Sequence[Cell], over: Sequence[OverWorkloads] = ()) -> str:
         sentences.append("Pairs: the seeds that both have.")
     if over:
         sentences.append(
-            "Over workloads: the geometric mean of their speed-ups, by seed; its counts are of workloads, and its p is of "
-            "the size alone."
+            "Over workloads: the geometric mean of their speed-ups, by seed; its counts are of workloads, and its p "
+            "is of the size alone."
         )
     return " ".join(sentences)
 

@@ -81,7 +81,7 @@ def test_false_alarms_of_a_search_in_noise_are_as_rare_as_promised():
     for _ in range(40):
         columns = tuple(column(name, draws.random(40).tolist()) for name in "ab")
         hit = draws.permutation(np.arange(40) < 12)
-        alarms += P_BY_CHANCE(columns, hit, clearest(peel(columns, hit)).contrast, 39) < 0.05
+        alarms += search.p_by_chance(columns, hit, clearest(peel(columns, hit)).contrast, 39) < 0.05
     assert alarms <= 6  # 2 are expected; more than 6 have a chance of 0.4 %
 
 

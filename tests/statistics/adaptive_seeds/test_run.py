@@ -20,7 +20,7 @@ from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments.progress import Silent
 from workbench.experiments.run_set import RunSet
-from workbench.statistics import median_interval
+from workbench.statistics import mean_interval
 from workbench.statistics.adaptive_seeds import stop
 from workbench.tuning import read_study
 
@@ -69,7 +69,7 @@ def test_it_stops_at_the_second_look_in_a_row_at_which_every_point_is_narrow(eve
     table = every.table.pivot(index="seed", columns="policy.placement", values="drain_cycles")
     for count in (10, 20, 30, 40, 50, 60):
         first = table.iloc[:count]
-        intervals = [median_interval(first["first_fit"] - first[other]) for other in table.columns[[0, 2]]]
+        intervals = [mean_interval(first["first_fit"] - first[other]) for other in table.columns[[0, 2]]]
         narrow = [one.high - one.low <= 2 * share * first["first_fit"].mean() for one in intervals]
         if all(narrow) and before:
             break
@@ -218,5 +218,5 @@ def test_what_a_fixed_sweep_says_is_as_before():
     assert isinstance(results, RunSet)
     row = results.summary().iloc[1]
     values = results.table.pivot(index="seed", columns="policy.placement", values="drain_cycles")
-    interval = median_interval(values["first_fit"] - values[row["policy.placement"]])
-    assert (row["difference_low"], row["difference_high"]) == (interval.low, interval.high)
+    interval = mean_interval(np.log(values["first_fit"]) - np.log(values[row["policy.placement"]]))
+    assert (row["size_low"], row["size_high"]) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
