@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.claims import SEEDS, known_claims
 from workbench.claims.claim import in_order
+from workbench.docs.kept_verdicts import CHANGED, KeptRun, is_former, read_kept
 from workbench.statistics import WORDS
 
 README, DATA = Path("README.md"), Path("data/verdict")
@@ -29,67 +29,61 @@ _MARKS = {"counted": "°", "by_construction": "*", "measured": "†"}
 
 def block(folder: Path) -> str:
     """Return what README shows of a full run: one row a specification, each claim under its verdict."""
-    if not (folder / "verdict.json").exists():
+    run = read_kept(folder)
+    if run is None:
         return "No full run is kept in `data/verdict` yet.\n"
-    verdicts = json.loads((folder / "verdict.json").read_text())
-    came = json.loads((folder / "provenance.json").read_text())
-    _check(verdicts, came, (folder / "verdict.csv").read_text())
-    return f"{_where_from(came)}\n\n{_table(verdicts)}\n{_legend(verdicts)}\n"
+    _check(run, (folder / "verdict.csv").read_text())
+    return f"{_where_from(run)}\n\n{_table(run)}\n{_legend(run)}\n"
 
 
-def _check(verdicts: Sequence[Mapping[str, Any]], came: Mapping[str, Any], table: str) -> None:
+def _check(run: KeptRun, table: str) -> None:
     """Refuse data of claims that say something else now, of few seeds, or with a table of something else beside it."""
     known = {claim.verdict_id: claim.statement for claim in known_claims().values()}
-    other = [one["id"] for one in verdicts if not is_older(one["id"]) and known.get(one["id"]) != one["statement"]]
-    if other:
-        raise ValueError(f"data/verdict is of other claims than there are: {', '.join(other)}")
-    if came["seeds"]["count"] < SEEDS or not came["environment"]["sources"]:
+    other = [id for id, row in run.rows.items() if not is_former(row) and known.get(id) != row["statement"]]
+    unknown = [id for id in run.rows if id not in GONE and not id.startswith(tuple(known_claims()))]
+    if other or unknown:
+        raise ValueError(f"data/verdict is of other claims than there are: {', '.join([*other, *unknown])}")
+    if run.seeds < SEEDS or not run.provenance["environment"]["sources"]:
         raise ValueError("data/verdict is no full run with provenance")
-    if [line.partition(",")[0] for line in table.splitlines() if line[:1] == "H"] != [one["id"] for one in verdicts]:
+    if [line.partition(",")[0] for line in table.splitlines() if line[:1] == "H"] != [*run.rows]:
         raise ValueError("verdict.csv and verdict.json are of different runs")
 
 
-def is_older(id: str) -> bool:
-    """Return whether a verdict is one of 0.5, on a claim that asks another question now, or another estimand."""
-    claim = known_claims().get(id)
-    return id in GONE or (claim is not None and claim.verdict_id != id)
-
-
-def _where_from(came: Mapping[str, Any]) -> str:
-    seeds, environment = came["seeds"], came["environment"]
+def _where_from(run: KeptRun) -> str:
+    first, environment = run.provenance["seeds"]["first"], run.provenance["environment"]
     return (
-        f"What a full run said ([every claim](data/verdict/verdict.md), [every case](data/verdict/cases.csv)): "
-        f"{seeds['count']} paired seeds from {seeds['first']:,} on, commit {str(environment.get('commit'))[:7]}, "
+        f"A full run of version {run.version} ([every claim](data/verdict/verdict.md), "
+        f"[every case](data/verdict/cases.csv)): "
+        f"{run.seeds} paired seeds from {first:,} on, commit {str(environment.get('commit'))[:7]}, "
         f"Python {environment['python']}, {environment['machine']}."
     )
 
 
-def _table(verdicts: Sequence[Mapping[str, Any]]) -> str:
+def _table(run: KeptRun) -> str:
     words = [*WORDS]
     head = f"| specification | {' | '.join(word.replace('_', ' ') for word in words)} |\n|{' --- |' * (len(words) + 1)}"
     rows = []
     for family, name in SPECIFICATIONS.items():
-        members = [one for one in verdicts if one["family"] == family]
+        members = [one for one in run.rows.values() if one["family"] == family]
         cells = [", ".join(_named(one) for one in members if one["verdict"] == word) for word in words]
         rows.append(f"| {name}{'' if members else NOT_JUDGED} | {' | '.join(cells)} |")
     return "\n".join([head, *rows])
 
 
 def _named(one: Mapping[str, Any]) -> str:
-    return one["id"] + _MARKS.get(one["kind"], "")
+    return f"{one['id']}{_MARKS.get(one['kind'], '')}{CHANGED * is_former(one)}"
 
 
-def _legend(verdicts: Sequence[Mapping[str, Any]]) -> str:
+def _legend(run: KeptRun) -> str:
     told = "\n° counted, * true by construction, † measured on the machine; all others tested. "
-    judged = {one["id"] for one in verdicts}
-    absent = [id for id, claim in known_claims().items() if not {id, claim.verdict_id} & judged]
+    absent = [id for id, claim in known_claims().items() if run.of(claim) is None]
     absent = sorted(absent, key=lambda id: (id[:2], in_order(id)))
     lacking = f" Younger than this run: {', '.join(absent)}." if absent else ""
-    if any(is_older(id) for id in judged):
+    if any(is_former(row) for row in run.rows.values()):
         lacking += (
-            " A tested claim without `-pair` behind its number was judged by version 0.5, by the mean difference of the "
-            "paired runs. If its question has changed since, it was judged on the former question. The next full run "
-            "judges every tested claim by its size and its direction, and writes it with `-pair`, such as `H1.1-pair`."
+            f" {CHANGED} The question or the test has changed since: version {run.version} judged most of these claims "
+            "by the mean difference of the paired runs. The next full run judges them by size and by direction, and "
+            "keeps a tested claim with `-pair` behind its number."
         )
     return f"{told}`workbench claims ID` shows the cases of one.{lacking}"
 

@@ -18,7 +18,9 @@ def verdict(id, word, kind="tested"):
 
 
 def keep(folder, verdicts, seeds=200, table=""):
+    packages = {"gpu-policy-workbench": "0.4.0"}
     environment = {"commit": "0123456789", "python": "3.11.7", "machine": "a machine", "sources": "e0"}
+    environment["packages"] = packages
     came = {"seeds": {"first": 1_000_000, "count": seeds}, "environment": environment}
     (folder / "verdict.json").write_text(json.dumps(verdicts))
     (folder / "provenance.json").write_text(json.dumps(came))
@@ -35,6 +37,7 @@ def test_each_claim_stands_under_its_verdict(tmp_path):
     made = [verdict("H1.1", "holds_where"), verdict("H1.8", "holds", "counted"), verdict("H3.2b", "contradicted")]
     keep(tmp_path, made)
     displayed = make_verdict.block(tmp_path).splitlines()
+    assert displayed[0].startswith("A full run of version 0.4.0 (")
     assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in displayed[0]
     assert "| 1, placement | H1.8° | H1.1-pair |  |  |  |" in displayed
     assert "| 3, dispatch |  |  |  |  | H3.2b-pair |" in displayed
@@ -65,13 +68,23 @@ def test_data_of_something_else_are_refused(tmp_path, changed, told):
         make_verdict.block(tmp_path)
 
 
-def test_an_older_verdict_stays_readable(tmp_path):
-    """0.5 judged means, and some claims ask another question since: their verdicts stand, and are said to be older."""
-    old = {"statement": "what 0.5 asked", "family": "H3", "verdict": "holds", "kind": "tested"}
-    keep(tmp_path, [{**old, "id": id} for id in ("H3.7", "H3.13b")], table="id\nH3.7\nH3.13b\n")
+def test_a_verdict_of_another_question_or_test_is_marked(tmp_path):
+    """0.4 judged means, and some claims ask another question since: their verdicts stand, with a mark."""
+    old = {"statement": "what 0.4 asked", "family": "H3", "verdict": "holds", "kind": "tested"}
+    of_means = {**verdict("H5.10", "holds", "by_construction"), "cases": [{"part": "case", "p": 0.01}]}
+    counted = {**verdict("H3.2", "holds", "by_construction"), "cases": [{"part": "case", "p": None}]}
+    of_pairs = {**verdict("H3.3", "holds"), "cases": [{"part": "case", "p_for": 0.01}]}
+    made = [*({**old, "id": id} for id in ("H3.7", "H3.13b")), counted, of_pairs, of_means]
+    keep(tmp_path, made)
     displayed = make_verdict.block(tmp_path).splitlines()
-    assert "| 3, dispatch | H3.7, H3.13b |  |  |  |  |" in displayed
-    assert (
-        "claim without `-pair` behind its number was judged by version 0.5, by the mean" in displayed[-1]
-        and "H3.7," not in displayed[-1]
-    )
+    assert "| 3, dispatch | H3.7‡, H3.13b‡, H3.2*, H3.3-pair |  |  |  |  |" in displayed
+    assert "| 5, pool | H5.10*‡ |  |  |  |  |" in displayed
+    assert "‡ The question or the test has changed since: version 0.4.0 judged most" in displayed[-1]
+    keep(tmp_path, [counted, of_pairs])
+    assert "‡" not in make_verdict.block(tmp_path)
+
+
+def test_a_claim_that_was_a_tested_one_is_marked(tmp_path):
+    """H2.8 is true by construction, and was tested when it was judged."""
+    keep(tmp_path, [{**verdict("H2.8", "holds_where"), "id": "H2.8"}])
+    assert "| 2, malloc |  | H2.8‡ |  |  |  |" in make_verdict.block(tmp_path).splitlines()

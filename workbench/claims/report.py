@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.claims.claim import Claim, Kind
+from workbench.number_text import number
 from workbench.statistics import WORDS, Finding, OverCases, Side, Word
 
 if TYPE_CHECKING:
@@ -240,33 +241,47 @@ def _decisive_text(one: Outcome) -> str:
         return one.problem
     if case.interval is None:
         return case.id
-    return f"{case.id}: {case.measure} {_estimate_text(case)}"
+    return f"{case.id}: {case.measure} {_estimate_of(case)}"
 
 
 def _figures_text(case: Finding, side: Side) -> str:
     if case.interval is None or not case.n:
         return case.note
     lacking = f"; {case.missing} seeds without a pair" if case.missing else ""
-    return f"{_estimate_text(case)}{_p_text(case, side)} ({case.statement}{lacking})"
+    both = (case.p_for, case.p_against) if case.is_tested else (None, None)
+    return f"{_estimate_of(case)}{p_text(*both, side)} ({case.statement}{lacking})"
 
 
-def _estimate_text(case: Finding) -> str:
-    """Return an estimate with its interval and its unit: `1.058x [1.049, 1.067]`, or `12 [9, 15] cycles`."""
-    if case.interval is None:
-        return ""
-    value, gap, limits = str(case.interval).partition(" ")
-    if case.unit == "x":
-        return f"{value}x{gap}{limits}"
-    return f"{value}{gap}{limits} {case.unit}".rstrip()
+def estimate_text(statistic: str, estimate: float, low: float | None, high: float | None, unit: str) -> str:
+    """Return an estimate with the name of its statistic, its interval and its unit.
+
+    >>> estimate_text("geometric mean of ratios", 1.058, 1.049, 1.067, "x")
+    '1.058x [1.049, 1.067]'
+    >>> estimate_text("mean", 13.39, 10.03, 16.75, "cycles"), estimate_text("median", 0.6392, None, None, "")
+    ('mean 13.39 [10.03, 16.75] cycles', 'median 0.6392')
+    """
+    limits = "" if low is None or high is None or math.isnan(low) else f" [{number(low)}, {number(high)}]"
+    if unit == "x":
+        return f"{number(estimate)}x{limits}"
+    return f"{statistic} {number(estimate)}{limits} {unit}".strip()
 
 
-def _p_text(case: Finding, side: Side) -> str:
-    """Return the p of the side that is shown; of both where neither is."""
-    if not case.is_tested:
+def p_text(p_for: float | None, p_against: float | None, side: Side) -> str:
+    """Return the p of the side that is shown, of both where neither is; nothing of what is counted.
+
+    >>> p_text(0.004, 1.0, "for"), p_text(0.3, 1.0, "neither"), p_text(None, None, "for")
+    (', p = 0.004', ', p = 0.3 for, 1 against', '')
+    """
+    if p_for is None or p_against is None:
         return ""
     if side == "neither":
-        return f", p = {case.p_for:.2g} for, {case.p_against:.2g} against"
-    return f", p = {case.p_for if side == 'for' else case.p_against:.2g}"
+        return f", p = {p_for:.2g} for, {p_against:.2g} against"
+    return f", p = {p_for if side == 'for' else p_against:.2g}"
+
+
+def _estimate_of(case: Finding) -> str:
+    low, high = (case.interval.low, case.interval.high) if case.interval else (None, None)
+    return estimate_text(statistic_of(case), case.estimate, low, high, case.unit)
 
 
 def _counted(case: Finding) -> str:

@@ -2,8 +2,9 @@
 
 Pages written by hand are those of `docs/pages`, and texts of the project that are pages as they stand. In a page
 `{{drawing NAME}}` stands for a drawing, `{{include FILE begin .. end}}` for a part of a file of the project and
-`{{table NAME}}` for a table that the code makes; each on a line of its own. Every item of a specification keeps its
-anchor. Links lead to a built page, or to a file, which is named.
+`{{table NAME}}` for a table that the code makes; each on a line of its own. Numbers and words of the kept verdicts are
+within a line: `{{count H1.7 for}}`, `{{estimate H1.1 CASE}}`, `{{case H1.1 CASE}}`, `{{verdicts H1.3 H1.9}}` and
+`{{run seeds}}`. Every item of a specification keeps its anchor. Links lead to a built page, or to a file by its name.
 """
 
 from __future__ import annotations
@@ -15,12 +16,21 @@ from pathlib import Path, PurePosixPath
 
 from workbench.docs import PAGES, ROOT, SPECIFICATION
 from workbench.docs.drawings import drawn
+from workbench.docs.kept_verdicts import case_line, count, estimate, of_run
 from workbench.docs.markdown import Page, code, ref, sections, toctree
-from workbench.docs.reference.claims import claim_kinds, claims_table, verdict_summary, verdict_words
+from workbench.docs.reference.claims import (
+    claim_kinds,
+    claims_table,
+    statistics,
+    verdict_summary,
+    verdict_words,
+    verdicts_on,
+)
 from workbench.docs.reference.figures import gallery_cards
 from workbench.docs.spec_links import SPEC_OF, linked
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
+_OF_VERDICTS = re.compile(r"\{\{(?P<what>count|estimate|case|verdicts|run) (?P<rest>[^}]*)\}\}")
 _LINK = re.compile(r"(?P<bang>!?)\[(?P<words>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
 
 BUILT = {
@@ -39,6 +49,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "claims": claims_table,
     "words": verdict_words,
     "kinds": claim_kinds,
+    "statistics": statistics,
     "gallery": gallery_cards,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
@@ -66,8 +77,20 @@ def deviations() -> dict[str, Path]:
 def page(here: str, text: str, folder: Path, room: str = "") -> Page:
     """Return a page of a text of the project."""
     title = next((line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")), here)
-    body = linked(rewritten(text, folder), SPEC_OF.get(room))
+    filled = _OF_VERDICTS.sub(_of_verdicts, text)
+    body = linked(rewritten(filled, folder), SPEC_OF.get(room))
     return Page(here, title, _MARK.sub(lambda match: _filled(match, here), body))
+
+
+def _of_verdicts(match: re.Match[str]) -> str:
+    """Return what stands for a number or a word of the kept verdicts."""
+    rest = match["rest"].strip()
+    if match["what"] == "run":
+        return of_run(rest)
+    if match["what"] == "verdicts":
+        return verdicts_on(rest)
+    id, _, of = rest.partition(" ")
+    return {"count": count, "estimate": estimate, "case": case_line}[match["what"]](id, of)
 
 
 def _filled(match: re.Match[str], here: str) -> str:

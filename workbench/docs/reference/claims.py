@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.claims import known_claims
 from workbench.claims.claim import KINDS, Claim
-from workbench.docs import VERDICT
+from workbench.docs.kept_verdicts import CHANGED, STATISTICS, is_former, kept_run, row_of, statistic_of, words_of
 from workbench.docs.markdown import Page, anchor, ref, sections, table
 from workbench.docs.spec_links import PAGES, prose
 from workbench.number_text import number
@@ -43,34 +41,24 @@ def claim_pages() -> Iterator[Page]:
         yield Page(f"verdict/{page}", title, text, names=tuple(id.lower().replace(".", "-") for id in claims))
 
 
-@functools.cache
-def verdicts() -> dict[str, Mapping[str, Any]]:
-    """Return what a full run said of every claim, by its number."""
-    file = VERDICT / "verdict.json"
-    rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
-    return {row["id"]: row for row in rows}
-
-
-def verdict_of(claim: Claim) -> Mapping[str, Any] | None:
-    """Return what the latest full run said of a claim, be it 0.5's verdict on its question of then; None where it is
-    younger."""
-    return verdicts().get(claim.verdict_id) or verdicts().get(claim.id)
-
-
-def older(claim: Claim, row: Mapping[str, Any] | None) -> str:
-    """Return a sentence where a verdict is of another question or estimand than the claim has now; else nothing."""
-    if row is None or row["id"] == claim.verdict_id:
+def former(row: Mapping[str, Any] | None, claim: Claim) -> str:
+    """Return a sentence where a verdict is of another question or test than its claim has now; else nothing."""
+    if row is None or not is_former(row):
         return ""
-    return f"This is 0.5's verdict, on the mean difference: “{row['statement']}”. {claim.verdict_id} is not judged yet."
+    question = "" if row["statement"] == claim.statement else f" and on another question, “{row['statement']}”"
+    return (
+        f"{CHANGED} This is the verdict of version {kept_run().version}, by the tests of then{question}. The next full "
+        f"run judges {claim.verdict_id} as it stands here."
+    )
 
 
 def _claim_entry(id: str, claim: Claim) -> str:
-    row = verdict_of(claim)
+    row = kept_run().of(claim)
     return sections(
         anchor(id.lower().replace(".", "-")),
         f"## {id}",
         f"**{_verdict_word(id)}**: {prose(claim.statement)}.",
-        prose(older(claim, row)),
+        prose(former(row, claim)),
         _claim_facts(claim, row),
         _cases(row) if row else "It is younger than the latest full run.",
     )
@@ -98,6 +86,7 @@ def _cases(row: Mapping[str, Any]) -> str:
         [
             prose(str(case["case"])),
             prose(str(case["measure"] or "")),
+            statistic_of(case),
             _number(case["estimate"]),
             f"{_number(case['low'])} to {_number(case['high'])}",
             case["unit"] or "",
@@ -107,7 +96,7 @@ def _cases(row: Mapping[str, Any]) -> str:
         for case in cases[:MOST_CASES]
     ]
     rest = f"{len(cases) - MOST_CASES} more cases are in `data/verdict/cases.csv`." if len(cases) > MOST_CASES else ""
-    heads = ["case", "measure", "estimate", "interval", "unit", "n", "says"]
+    heads = ["case", "measure", "statistic", "estimate", "interval", "unit", "n", "says"]
     return sections(table(heads, rows), rest)
 
 
@@ -139,26 +128,54 @@ def claim_kinds() -> str:
     return table(["kind", "it means"], [[kind.replace("_", " "), meaning] for kind, meaning in KINDS.items()])
 
 
+def statistics() -> str:
+    """Return what each name of an estimate means."""
+    return table(["name", "the estimate is"], [[name, meaning] for name, meaning in STATISTICS.items()])
+
+
 def claims_table() -> str:
     """Return every claim with its verdict, a table a specification."""
     heads = ["claim", "it says", "verdict", "kind"]
     return sections(
+        f"{CHANGED} The question or the test has changed since the run: this was the verdict of version "
+        f"{kept_run().version}.",
         *(
             sections(
                 f"## Specification {page.replace('-', ': ')}", table(heads, map(_claim_row, claims, claims.values()))
             )
             for page, claims in _members().items()
-        )
+        ),
     )
 
 
 def _claim_row(id: str, claim: Claim) -> list[str]:
-    word = _verdict_word(id)
-    marked = word if word == NOT_JUDGED else f"**{word}**"
+    word, row = _verdict_word(id), kept_run().of(claim)
+    marked = word if row is None else f"**{word}**{CHANGED * is_former(row)}"
     return [ref(id, claim_path(id)), prose(claim.statement), marked, claim.kind.replace("_", " ")]
 
 
 def _verdict_word(id: str) -> str:
     """Return a claim's verdict in the last full run."""
-    row = verdict_of(known_claims()[id])
+    row = kept_run().of(known_claims()[id])
     return row["verdict"].replace("_", " ") if row else NOT_JUDGED
+
+
+def verdicts_on(ids: str) -> str:
+    """Return claims with links and their verdicts: `H1.1 holds where; H1.3, H1.9 hold`, marked as in their table."""
+    parts = []
+    for word, members in words_of(ids.split()).items():
+        links = ", ".join(ref(f"{id}{CHANGED * is_former(row_of(id))}", _entry_of(id)) for id in members)
+        parts.append(f"{links} {word if len(members) == 1 else _PLURAL.get(word, word)}")
+    return "; ".join(parts)
+
+
+_PLURAL = {
+    "holds": "hold",
+    "holds where": "hold where",
+    "fails where": "fail where",
+}
+
+
+def _entry_of(id: str) -> str:
+    """Return the entry of a claim; of one that is part of another by now, the page of all verdicts."""
+    return claim_path(id) if id in known_claims() else "verdict/index"
