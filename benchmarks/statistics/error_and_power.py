@@ -1,191 +1,316 @@
-"""Error and power of the sign test of a median, of t and of Wilcoxon's test, after Holm's correction over a family.
+"""Error and power of the two tests of a comparison, next to t, Wilcoxon's test and the sign test that counts ties.
 
-`python -m benchmarks.statistics.error_and_power` writes `data/statistics.csv`, one row a cell: a world, a number of
-seeds, a family. Errors are studies in which any comparison of the family is called better or worse though none differs;
-power is the share of studies in which the one comparison with an effect is, the others of its family having none (so
-that Holm multiplies its p by their number).
+`python -m benchmarks.statistics.error_and_power` writes `data/statistics.csv`, one row a cell, and prints the tables of
+docs/statistics.md and how many cells are above 5 % by more than chance. The tests of the pair are the twin in `pair`.
 """
 
 from __future__ import annotations
 
 import csv
+import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
+
+from benchmarks.statistics import independence, tables
+from benchmarks.statistics.pair import ALPHA, PairOfTests, Seen, at_look, at_plan, every, on_side, rejected, some
+from benchmarks.statistics.rivals import coded, sign_p, student_p, wilcoxon_p
+from benchmarks.statistics.worlds import BOTH_WORLDS, SIZE_WORLDS, SKEWED, TIED_GAIN, WORLDS, moved, tied_gain
 
 FILE = Path("data/statistics.csv")
-SEEDS, FAMILIES = (10, 20, 40, 200), (1, 10, 30, 100)
-REPETITIONS = 4000
-ALPHA = 0.05
-RESAMPLES = 1999
-Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
-
-
-def _ties(draws: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    return np.rint(draws.normal(0, 0.7, size))
-
-
-def _edge(draws: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    """Return differences of which half are above 0 and fewer below: 0 is a median still, at the edge."""
-    return np.asarray(draws.choice([1.0, 0.0, -1.0], size, p=[0.5, 0.2, 0.3]))
-
-
-def _rare(draws: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    return np.where(draws.random(size) < 0.05, draws.exponential(20, size), 0.0)
-
-
-def _infinite(draws: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    return np.where(draws.random(size) < 0.2, np.inf, draws.normal(-special.ndtri(0.625), 1, size))
-
-
-WORLDS: dict[str, Draw] = {
-    "normal": lambda draws, size: draws.normal(0, 1, size),
-    "t3": lambda draws, size: draws.standard_t(3, size),
-    "exponential": lambda draws, size: draws.exponential(1, size) - np.log(2),
-    "exponential, mirrored": lambda draws, size: np.log(2) - draws.exponential(1, size),
-    "lognormal": lambda draws, size: draws.lognormal(0, 1, size) - 1,
-    "lognormal, mirrored": lambda draws, size: 1 - draws.lognormal(0, 1, size),
-    "ties": _ties,
-    "ties, at the edge": _edge,
-    "rare events": _rare,
-    "bounded": lambda draws, size: draws.beta(2, 5, size) - special.betaincinv(2, 5, 0.5),
-    "infinite": _infinite,
-    "constant": lambda draws, size: np.zeros(size),
-}
-"""Paired differences whose median is 0."""
-WITH_EFFECT: dict[str, tuple[float, float]] = {
-    "normal": (0.0, 1.0),
-    "t3": (0.0, float(np.sqrt(3))),
-    "exponential": (1 - float(np.log(2)), 1.0),
-    "lognormal": (float(np.exp(0.5)) - 1, float(np.sqrt((np.e - 1) * np.e))),
-}
-"""The worlds that effects are added to: their mean and their standard deviation."""
-EFFECTS = (0.5, 1.0, 2.0)
-"""In standard deviations of the differences."""
+STUDIES = 10_000
+STEP = 10
+SEEDS, FAMILIES = (10, 20, 40, 100, 200), (1, 10, 30, 100)
+POWER_SEEDS, EFFECTS = (10, 20, 40, 50, 100, 200), (0.5, 1.0)
+PLANNED, LOOKS = 40, tuple(range(10, 101, 10))
+PARTS = (3, 10)
+COVERED = {"lognormal": "normal", "log-uniform": "uniform", "log-t3": "t3"}
+"""Laws of ratios, and the worlds of their logs."""
+ALL_LOOKS, ALL_COUNTS = "10, 20 ... 100", sorted({*SEEDS, *LOOKS, *POWER_SEEDS})
+_Counts = dict[tuple[str, str, int], dict[str, int]]
+"""Per table or case, seeds and family: per kind the studies in which it spoke."""
+_Sides = dict[int, dict[int, tuple[np.ndarray, np.ndarray]]]
+CHUNK = 1_000_000
+"""Values that are drawn at once, at most."""
 
 
 class Cell(NamedTuple):
-    """One row of the table."""
+    """One row of the file."""
 
     table: str
-    """`error of the median`, `power`, or `error of the mean`."""
+    """error, looks, joiners, power, power at looks or coverage."""
     world: str
-    test: str
-    effect: float
-    """In standard deviations."""
-    seeds: int
+    centre: str
+    """What is 0 where there is no effect: "median" (as many differing seeds gain as lose) or "mean"."""
+    case: str
+    """Of joiners: the effect of the first part and of the others; of power: the effect; in standard deviations."""
+    seeds: str
+    """Their number; or the looks, the plan being 40 seeds."""
     family: int
-    rate: float
+    """Comparisons, or parts of a claim."""
     studies: int
-    above: bool
-    """Of an error: whether it is above 5 % by more than chance (exact one-sided binomial test at 5 %)."""
+    happened: dict[str, int]
+    """Per kind of word, test or joiner, the studies in which it spoke."""
+    judged: tuple[str, ...] = ()
+    """The kinds that the bar of 5 % is about."""
+
+    def rate(self, kind: str) -> float:
+        """Return the share of studies in which a kind spoke."""
+        return self.happened[kind] / self.studies
 
 
-def sign_p(differences: np.ndarray) -> np.ndarray:
-    """Return the p-values of the sign test of each row, a tie being on neither side."""
-    count = differences.shape[1]
-    most = np.maximum((differences > 0).sum(axis=1), (differences < 0).sum(axis=1))
-    return np.minimum(1.0, 2 * special.bdtr(count - most, count, 0.5))
+def seen_over(values: np.ndarray, counts: Iterable[int] = LOOKS) -> dict[int, Seen]:
+    """Return comparisons at their first seeds, for several counts, all multiples of 10; seeds are the first axis."""
+    finite = np.isfinite(values)
+    filled = values if finite.all() else np.where(finite, values, 0.0)
+    blocks = filled.reshape(-1, STEP, *values.shape[1:])
+    sums, squares = blocks.sum(axis=1).cumsum(axis=0), np.square(blocks).sum(axis=1).cumsum(axis=0)
+    highs = np.maximum.accumulate(blocks.max(axis=1), axis=0)
+    lows = np.minimum.accumulate(blocks.min(axis=1), axis=0)
+    sized = np.logical_and.accumulate(finite.reshape(blocks.shape).all(axis=1), axis=0)
+    signs = values.reshape(blocks.shape)
+    wins, losses = (side.sum(axis=1, dtype=np.int64).cumsum(axis=0) for side in (signs > 0, signs < 0))
+    result = {}
+    for count in counts:
+        k = count // STEP - 1
+        mean = sums[k] / count
+        variance = np.maximum(squares[k] - count * mean**2, 0.0) / (count - 1)
+        spread = np.where(highs[k] > lows[k], np.sqrt(variance), 0.0)
+        result[count] = Seen(np.full(mean.shape, count), mean, spread, wins[k], losses[k], sized[k])
+    return result
 
 
-def student_p(differences: np.ndarray) -> np.ndarray:
-    """Return the p-values of Student's test of each row; 1 where all are equal to 0."""
-    count, mean, spread = differences.shape[1], differences.mean(axis=1), differences.std(axis=1, ddof=1)
-    t = np.divide(mean * np.sqrt(count), spread, out=np.where(mean == 0, 0.0, np.inf), where=spread > 0)
-    return np.asarray(2 * special.stdtr(count - 1, -np.abs(t)))
+def _chunks(studies: int, of_one: int, *key: object) -> Iterator[tuple[np.random.Generator, int]]:
+    """Yield generators of random numbers, and how many studies to draw with each."""
+    size = max(1, min(studies, CHUNK // of_one))
+    for first in range(0, studies, size):
+        yield np.random.default_rng([*" ".join(map(str, key)).encode(), first]), min(size, studies - first)
 
 
-def wilcoxon_p(differences: np.ndarray) -> np.ndarray:
-    """Return the p-values of Wilcoxon's test of each row, exact up to 50 seeds."""
-    return np.asarray(
-        stats.wilcoxon(differences, axis=1, method="exact" if differences.shape[1] <= 50 else "asymptotic").pvalue
-    )
+def _count(counts: _Counts, key: tuple[str, str, int], spoke: Mapping[str, np.ndarray]) -> None:
+    """Add the studies in which each kind spoke."""
+    cell = counts.setdefault(key, {})
+    for kind, studies in spoke.items():
+        cell[kind] = cell.get(kind, 0) + int(studies.sum())
 
 
-def bootstrap_p(differences: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the p-values of the studentised bootstrap of each row, symmetric; every row is resampled alike.
-
-    Parameters
-    ----------
-    weights : array, shape (resamples, seeds)
-        How often each seed is drawn.
-    """
-    count = differences.shape[1]
-    mean, spread = differences.mean(axis=1), differences.std(axis=1)
-    means = differences @ weights.T / count
-    spreads = np.sqrt(np.maximum((differences**2) @ weights.T / count - means**2, 0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = np.abs(means - mean[:, None]) / spreads
-        seen = np.abs(mean) / spread
-    return np.asarray((1 + (drawn >= seen[:, None]).sum(axis=1)) / (1 + len(weights)))
-
-
-TESTS = {"sign": sign_p, "t": student_p, "wilcoxon": wilcoxon_p}
-
-
-def errors_of_the_median(repetitions: int) -> Iterator[Cell]:
-    """Yield the error of the sign test in every world without effect."""
-    for world, draw in WORLDS.items():
-        for seeds in SEEDS:
-            draws = np.random.default_rng([*world.encode(), seeds])
-            p = np.array([sign_p(draw(draws, (repetitions, seeds))) for _ in range(max(FAMILIES))])
+def errors(world: str, centre: str, studies: int) -> Iterator[Cell]:
+    """Yield how often words are earned in a world without effects: at one look, and at any of ten looks."""
+    law, largest = WORLDS[world], max(FAMILIES)
+    counts: _Counts = {}
+    for draws, some_studies in _chunks(studies, largest * max(SEEDS), "error", world, centre):
+        values = law.draw(draws, (max(SEEDS), some_studies, largest))
+        if centre == "mean":
+            values = values - law.mean
+        seen, codes = seen_over(values, ALL_COUNTS), coded(values)
+        planned = {count: at_plan(seen[count]) for count in SEEDS}
+        rivals = {count: {"t": student_p(one), "sign": sign_p(one)} for count, one in seen.items()}
+        for count in SEEDS:
+            both = at_look(seen[count], planned[count])
+            wilcoxon = {"wilcoxon": wilcoxon_p(codes[..., :count], seen[count])}
             for family in FAMILIES:
-                yield _error("error of the median", world, "sign", seeds, family, p[:family].min(axis=0) * family)
+                spoke = _words(both, family) | _least(rivals[count] | wilcoxon, family)
+                _count(counts, ("error", str(count), family), spoke)
+        at_looks = {look: at_look(seen[look], planned[PLANNED] if look >= PLANNED else None) for look in LOOKS}
+        for family in FAMILIES:
+            spoke = _ever(_words(at_looks[look], family) | _least(rivals[look], family) for look in LOOKS)
+            _count(counts, ("looks", ALL_LOOKS, family), spoke)
+    judged = ["any"] * (world in BOTH_WORLDS) + ["direction"] * (centre == "median") + ["size"] * (world in SIZE_WORLDS)
+    for (table, seeds, family), happened in counts.items():
+        yield Cell(table, world, centre, "", seeds, family, studies, happened, tuple(judged))
 
 
-def _error(table: str, world: str, test: str, seeds: int, family: int, p: np.ndarray) -> Cell:
-    wrong, studies = int((p < ALPHA).sum()), len(p)
-    by_chance = stats.binomtest(wrong, studies, ALPHA, alternative="greater").pvalue if wrong else 1.0
-    return Cell(table, world, test, 0.0, seeds, family, wrong / studies, studies, by_chance < ALPHA)
+def _ever(looks: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Return the studies in which each kind spoke at any look."""
+    kept = list(looks)
+    return {kind: np.any([one[kind] for one in kept], axis=0) for kind in kept[0]}
 
 
-def powers(repetitions: int) -> Iterator[Cell]:
-    """Yield how often an effect is told, by the three tests."""
-    for world, (_, deviation) in WITH_EFFECT.items():
-        for seeds in SEEDS:
-            draws = np.random.default_rng([*world.encode(), seeds, 1])
-            none = WORLDS[world](draws, (repetitions, seeds))
-            for effect in EFFECTS:
-                for test, p_of in TESTS.items():
-                    p = p_of(none + effect * deviation)
-                    for family in FAMILIES:
-                        told = float((p * family < ALPHA).mean())
-                        yield Cell("power", world, test, effect, seeds, family, told, repetitions, False)
+def _words(both: PairOfTests, family: int) -> dict[str, np.ndarray]:
+    """Return the studies with any word, with a sure one, with a direction word and with a size word."""
+    sure = rejected(np.concatenate([both.size[:, :family], both.direction[:, :family]], axis=1))
+    size, direction = sure[:, :family], sure[:, family:]
+    together = size & direction & (both.size_side == both.direction_side)[:, :family]
+    kinds = {"any": size | direction, "sure": together, "direction": direction, "size": size}
+    return {kind: which.any(axis=1) for kind, which in kinds.items()}
 
 
-def errors_of_the_mean(repetitions: int) -> Iterator[Cell]:
-    """Yield error and power of the two tests of a mean, in worlds whose mean is 0, and shifted from there."""
-    for world, (mean, deviation) in WITH_EFFECT.items():
-        for seeds in SEEDS[1:]:
-            draws = np.random.default_rng([*world.encode(), seeds, 2])
-            weights = draws.multinomial(seeds, np.full(seeds, 1 / seeds), RESAMPLES).astype(float)
-            tests = {"t": student_p, "studentised bootstrap": lambda d, w=weights: bootstrap_p(d, w)}
-            samples = [WORLDS[world](draws, (repetitions, seeds)) - mean for _ in range(FAMILIES[1])]
-            for test, p_of in tests.items():
-                p = np.array([p_of(one) for one in samples])
-                for family in FAMILIES[:2]:
-                    yield _error("error of the mean", world, test, seeds, family, p[:family].min(axis=0) * family)
-                shifted = p_of(samples[0] + EFFECTS[0] * deviation)
-                for family in FAMILIES[:2]:
-                    told = float((shifted * family < ALPHA).mean())
-                    yield Cell("power of the mean", world, test, EFFECTS[0], seeds, family, told, repetitions, False)
+def _least(p: Mapping[str, np.ndarray], family: int) -> dict[str, np.ndarray]:
+    """Return the studies in which each rival rejects anything after Holm over the comparisons."""
+    return {test: values[:, :family].min(axis=1) * family < ALPHA for test, values in p.items()}
 
 
-def main(repetitions: int) -> None:
-    """Write the table."""
-    cells = [*errors_of_the_median(repetitions), *powers(repetitions), *errors_of_the_mean(repetitions)]
+def joiners(world: str, studies: int) -> Iterator[Cell]:
+    """Yield how often claims of several parts are called for and against, where the truth of every part is known."""
+    law, most = WORLDS[world], max(PARTS)
+    counts: _Counts = {}
+    wrong: dict[str, tuple[str, ...]] = {}
+    for draws, some_studies in _chunks(studies, most * max(SEEDS), "joiners", world):
+        values = law.draw(draws, (max(SEEDS), some_studies, most))
+        one_look: _Sides = {}
+        ten_looks: _Sides = {}
+        for effect in (-1, 0, 1):
+            seen = seen_over(moved(law, values, effect), ALL_COUNTS)
+            planned = {count: at_plan(seen[count]) for count in SEEDS}
+            one_look[effect] = {count: _sides(at_look(seen[count], planned[count])) for count in SEEDS}
+            ten_looks[effect] = {
+                look: _sides(at_look(seen[look], planned[PLANNED] if look >= PLANNED else None)) for look in LOOKS
+            }
+        for parts, first, others in itertools.product(PARTS, one_look, one_look):
+            case = f"first part {first:+d} sd, others {others:+d} sd"
+            wrong[case] = tuple(false_kinds(first, others))
+            for count in SEEDS:
+                spoke = _joined(one_look[first][count], one_look[others][count], parts)
+                _count(counts, (case, str(count), parts), spoke)
+            spoke = _ever(_joined(ten_looks[first][look], ten_looks[others][look], parts) for look in LOOKS)
+            _count(counts, (case, ALL_LOOKS, parts), spoke)
+    for (case, seeds, parts), happened in counts.items():
+        yield Cell("joiners", world, "median", case, seeds, parts, studies, happened, wrong[case])
+
+
+def false_kinds(first: int, others: int) -> Iterator[str]:
+    """Yield the verdicts that are false where the effects of the first part and of the other parts have these signs."""
+    effects = (first, others)
+    if min(effects) <= 0:
+        yield "every for"
+    if min(effects) >= 0:
+        yield "every against"
+    if max(effects) <= 0:
+        yield "some for"
+    if max(effects) >= 0:
+        yield "some against"
+
+
+def _sides(both: PairOfTests) -> tuple[np.ndarray, np.ndarray]:
+    """Return the p-values for and against "better"."""
+    return on_side(both, 1), on_side(both, -1)
+
+
+def _joined(
+    first: tuple[np.ndarray, np.ndarray], others: tuple[np.ndarray, np.ndarray], parts: int
+) -> dict[str, np.ndarray]:
+    """Return the studies in which each joiner is called for and against."""
+    of_all = [np.concatenate([a[:, :1], b[:, 1:parts]], axis=1) for a, b in zip(first, others, strict=True)]
+    every_for, every_against = every(*of_all)
+    some_for, some_against = some(*of_all)
+    p = {"every for": every_for, "every against": every_against, "some for": some_for, "some against": some_against}
+    return {kind: value < ALPHA for kind, value in p.items()}
+
+
+def powers(world: str, studies: int) -> Iterator[Cell]:
+    """Yield how often one comparison with an effect earns a word, the others of its family earning none.
+
+    All seeds are planned, and there is one look; in the table "power at looks", `PLANNED` seeds are.
+    """
+    law = WORLDS.get(world)
+    for effect in EFFECTS if law else (0.0,):
+        counts: _Counts = {}
+        for draws, some_studies in _chunks(studies, max(POWER_SEEDS), "power", world, effect):
+            size = (max(POWER_SEEDS), some_studies, 1)
+            values = moved(law, law.draw(draws, size), effect) if law else tied_gain(draws, size)
+            seen, codes = seen_over(values, ALL_COUNTS), coded(values)
+            planned = {count: at_plan(seen[count]) for count in POWER_SEEDS}
+            for count, family in itertools.product(POWER_SEEDS, FAMILIES):
+                words = _gains(at_look(seen[count], planned[count]), family)
+                rivals = _rival_gains(seen[count], wilcoxon_p(codes[..., :count], seen[count]), family)
+                _count(counts, ("power", str(count), family), words | rivals)
+            for look, family in itertools.product(LOOKS, FAMILIES[:2]):
+                both = at_look(seen[look], planned[PLANNED] if look >= PLANNED else None)
+                _count(counts, ("power at looks", str(look), family), _gains(both, family))
+        case = f"{effect:+g} sd" if law else ""
+        for (table, seeds, family), happened in counts.items():
+            yield Cell(table, world, "median", case, seeds, family, studies, happened)
+
+
+def _gains(both: PairOfTests, family: int) -> dict[str, np.ndarray]:
+    """Return the studies in which words tell the gain. Losses do not count."""
+    size = np.where(both.size_side > 0, both.size, 1.0)
+    direction = np.where(both.direction_side > 0, both.direction, 1.0)
+    any_word = np.minimum(size, direction) * 2 * family < ALPHA
+    return {"any": any_word, "sure": any_word & (np.maximum(size, direction) * (2 * family - 1) < ALPHA)}
+
+
+def _rival_gains(seen: Seen, wilcoxon: np.ndarray, family: int) -> dict[str, np.ndarray]:
+    """Return the studies in which the rivals tell the gain."""
+    most = seen.wins > seen.losses
+    return {
+        "t": (student_p(seen) * family < ALPHA) & (seen.mean > 0),
+        "wilcoxon": (wilcoxon * family < ALPHA) & most,
+        "sign": (sign_p(seen) * family < ALPHA) & most,
+    }
+
+
+def coverages(studies: int) -> Iterator[Cell]:
+    """Yield how often the 95 % interval of the geometric mean of the ratios holds the truth."""
+    for law, world in COVERED.items():
+        logs = WORLDS[world].draw(np.random.default_rng([*law.encode()]), (max(POWER_SEEDS), studies, 1))
+        baseline, other = 100 * np.exp(logs / 4), np.full(logs.shape, 100.0)
+        for count, seen in seen_over(np.log(baseline / other), POWER_SEEDS).items():
+            reach = special.stdtrit(count - 1, 0.975) * seen.spread / np.sqrt(count)
+            held = {"held": int((np.abs(seen.mean) <= reach).sum())}
+            yield Cell("coverage", law, "mean", "", str(count), 1, studies, held)
+
+
+def above_chance(cells: Sequence[Cell]) -> dict[int, list[str]]:
+    """Return, per index of a cell, its judged kinds that are above 5 % by more than chance.
+
+    Each is tested by the exact one-sided binomial test; Holm's method corrects over all judged kinds of all cells.
+    """
+    judged = [(k, kind) for k, cell in enumerate(cells) for kind in cell.judged]
+    p = np.array([special.bdtrc(cells[k].happened[kind] - 1, cells[k].studies, ALPHA) for k, kind in judged])
+    p[[cells[k].happened[kind] == 0 for k, kind in judged]] = 1.0
+    result: dict[int, list[str]] = {}
+    for (k, kind), above in zip(judged, rejected(p), strict=True):
+        result.setdefault(k, []).extend([kind] * bool(above))
+    return result
+
+
+KINDS = (
+    *("any", "sure", "direction", "size", "t", "wilcoxon", "sign"),
+    *("every for", "every against", "some for", "some against", "held"),
+)
+COLUMNS = (
+    *("table", "world", "centre", "case", "seeds", "family", "studies", *KINDS, "judged", "above 5 %"),
+    *("statistic", "p", "p after Holm"),
+)
+
+
+def rows(cells: Sequence[Cell]) -> Iterator[dict[str, str]]:
+    """Yield the rows of the file."""
+    above = above_chance(cells)
+    for k, cell in enumerate(cells):
+        rates = {kind: f"{cell.rate(kind):.5g}" for kind in cell.happened}
+        ends = {"judged": "; ".join(cell.judged), "above 5 %": "; ".join(above.get(k, []))}
+        yield dict.fromkeys(COLUMNS, "") | dict(zip(COLUMNS, map(str, cell[:7]), strict=False)) | rates | ends
+
+
+def simulated(studies: int) -> Iterator[Cell]:
+    """Yield all cells."""
+    for world in WORLDS:
+        yield from errors(world, "median", studies)
+    for world in SKEWED:
+        yield from errors(world, "mean", studies)
+    for world in WORLDS:
+        yield from joiners(world, studies)
+    for world in (*WORLDS, TIED_GAIN):
+        yield from powers(world, studies)
+    yield from coverages(studies)
+
+
+def main(studies: int) -> None:
+    """Write the file and print the tables."""
+    cells = list(simulated(studies))
     with FILE.open("w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(Cell._fields)
-        table.writerows([*one[:6], f"{one.rate:.5g}", one.studies, int(one.above)] for one in cells)
-    errors = [one for one in cells if one.table == "error of the median"]
-    largest, above = max(one.rate for one in errors), sum(one.above for one in errors)
-    print(f"{len(errors)} cells; the largest error {largest:.4f}; {above} above 5 % by more than chance")
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows(cells))
+        table.writerows(row | {"table": "independence"} for row in independence.rows())
+    print("\n\n".join(tables.all_of(FILE)))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES)

@@ -40,6 +40,8 @@ class HeldOut:
     def __init__(self, draws: np.random.Generator, points: int, objectives: int, seeds: int) -> None:
         self.points = [self._point(f"p{k}") for k in range(points)]
         self._baseline, self.seeds = self._point("baseline"), list(range(seeds))
+        measures = {f"m{k}": Measure(f"m{k}", "", "lower", "") for k in range(objectives)}
+        self.plan = SimpleNamespace(sweep=SimpleNamespace(mechanism=SimpleNamespace(measures=measures)))
         self._values = {
             (point.id, f"m{k}"): dict(enumerate(draws.normal(1000, 10, seeds).tolist()))
             for point in (*self.points, self._baseline)
@@ -48,6 +50,12 @@ class HeldOut:
 
     def values(self, point: Any, measure: str) -> Mapping[int, float]:
         return self._values[point.id, measure]
+
+    def refused(self, point: Any, measure: str) -> set[int]:
+        return set()
+
+    def starved(self, point: Any) -> set[int]:
+        return set()
 
     def baseline_of(self, point: Any) -> Any:
         return self._baseline
@@ -63,10 +71,10 @@ class HeldOut:
 def false_winners(points: int, objectives: int, repetitions: int, seeds: int = 20) -> Rate:
     """How often some point of a front is said to beat the baseline in every objective, where none does."""
     draws, wrong = np.random.default_rng([points, objectives]), 0
-    goals = tuple(Objective(Measure(f"m{k}", "", "lower", ""), "minimize") for k in range(objectives))
-    asked: Any = SimpleNamespace(objectives=goals, constraints=())
     for _ in range(repetitions):
         holdout: Any = HeldOut(draws, points, objectives, seeds)
+        goals = tuple(Objective(one, "minimize") for one in holdout.plan.sweep.mechanism.measures.values())
+        asked: Any = SimpleNamespace(objectives=goals, constraints=())
         trials = [trial(k, {}, (0.0,) * objectives) for k in range(points)]
         wrong += bool(Front(asked, trials, holdout).table()["beats_baseline"].any())
     return Rate(wrong, repetitions)
