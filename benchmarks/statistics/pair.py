@@ -129,9 +129,9 @@ def _estimates(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _size(seen: Seen, of_size: Callable[[Seen], np.ndarray], of_direction: _OfCounts) -> np.ndarray:
-    """Return the p of the size. Without a spread it is the p of the direction, or 1 where the mean is 0 too."""
-    constant = np.where(seen.mean == 0, 1.0, of_direction(seen.wins, seen.losses))
-    return np.where(seen.spread > 0, of_size(seen), constant)
+    """Return the p of the size: at least that of as many pairs on one side, and 1 where nothing differs."""
+    floor = of_direction(seen.pairs, np.zeros_like(seen.pairs))
+    return np.where(seen.spread > 0, np.maximum(of_size(seen), floor), np.where(seen.mean == 0, 1.0, floor))
 
 
 def holm(p: np.ndarray) -> np.ndarray:

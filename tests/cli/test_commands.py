@@ -14,7 +14,7 @@ from workbench.cli.commands import COMMANDS, find
 from workbench.cli.main import main
 from workbench.errors import InputError
 
-FAMILY = "no comparison can be sure at 3 seeds: the smallest corrected p of a direction is 0.28; it takes 6 seeds"
+FAMILY = "no comparison can be decided at 3 seeds: the smallest corrected p is 0.56; it takes 7 seeds"
 SWEEP = """
 question: which is faster?
 engine: shared_memory

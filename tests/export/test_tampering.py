@@ -311,7 +311,7 @@ def test_rows_of_several_origins_are_told_apart(tmp_path, capsys):
     assert sum(one["rows"] for one in origins.values()) == 7
     assert [one["rows"] for one in origins.values() if one["sources"] == "0123456789abcdef"] == [1]
     few, note = verify(bundle, figures=False).notes
-    assert few.startswith("none of 5 comparisons can be sure at 2 seeds")
+    assert few.startswith("none of 5 comparisons can be decided at 2 seeds")
     assert note.startswith("rows of 3 origins meet: 6 of ") and "1 of origin unknown" in note
     assert note in (bundle / TABLES[0]).read_text()
     assert main(["verify", str(bundle), "--runs", "all", "--no-figures"]) == 0
@@ -336,7 +336,7 @@ def test_the_command_prints_a_line_a_cell_and_ends_with_1(bundle, capsys):
     assert main(["verify", str(bundle), "--runs", "all", "--no-figures"]) == 0
     output = capsys.readouterr().out.splitlines()
     assert "provenance.json: compared by digest only, for it says when and where the runs were made" in output[-3]
-    assert output[-2].startswith("none of 5 comparisons can be sure at 3 seeds: the smallest ")
+    assert output[-2].startswith("none of 5 comparisons can be decided at 3 seeds: the smallest ")
     assert output[-1].startswith("12 of 12 runs done again gave the same bits")
     lines, places = table_cells((bundle / TABLES[0]).read_text())
     write(bundle, TABLES[0], with_cell(lines, places[-2:]))

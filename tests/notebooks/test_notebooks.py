@@ -113,7 +113,7 @@ def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
     if LONG:
         lines.append(last)
     else:
-        assert last.startswith(f"none of 20 comparisons can be sure at {FEW} seeds")
+        assert last.startswith(f"none of 20 comparisons can be decided at {FEW} seeds")
     assert len(lines) == 4
     assert lines[0].startswith("nearest_boundary: ")
     assert lines[-1].startswith("middle_out(shift=8): ")

@@ -44,7 +44,7 @@ def test_each_comparison_is_a_sentence_with_the_verdict_of_the_summary(results):
 def test_a_loss_is_told_as_a_positive_amount_and_its_interval_turned_round():
     line = made([-5.0, -7, -6, -9, -4, -6, -8, -7])
     assert line.size == "6.5 [5.2, 7.8] cycles more"
-    assert line.verdict == "worse at 8, better at 0 of 8; sure (p 0.0087, 1 comparison)"
+    assert line.verdict == "worse at 8, better at 0 of 8; sure (p 0.017, 1 comparison)"
 
 
 def made(gains, better="lower", level=1000.0, family=1, compared_by="difference", **more):
@@ -216,11 +216,10 @@ def test_a_best_that_is_the_baseline_or_that_has_one_run_is_not_compared():
 @pytest.mark.parametrize(("seeds", "is_noted"), [(6, True), (8, False)])
 def test_seeds_too_few_to_be_sure_are_named_once_with_how_many_it_takes(seeds, is_noted, capsys):
     results = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": seeds}, workers=0)
-    note = "none of 2 comparisons can be sure at 6 seeds: the smallest corrected p of a direction is 0.069; "
-    note += "it takes 7 seeds."
+    note = "none of 2 comparisons can be decided at 6 seeds: the smallest corrected p is 0.14; it takes 8 seeds."
     assert results.sentences().count(note) == is_noted == (results.sentences()[-1] == note)
     say_summary(results, wide=False)
-    assert ("can be sure" in capsys.readouterr().out) == is_noted
+    assert ("can be decided" in capsys.readouterr().out) == is_noted
 
 
 @pytest.mark.slow

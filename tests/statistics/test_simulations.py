@@ -34,6 +34,7 @@ from benchmarks.statistics.pair import (
 )
 from benchmarks.statistics.worlds import SKEWED, WORLDS, moved
 from tests.slow import thinned
+from workbench.statistics import compare, judge, superior
 from workbench.streams import Streams
 
 ROOT = Path(__file__).parents[2]
@@ -369,3 +370,70 @@ def test_adaptive_seeds_stop_on_width(world):
 def test_nothing_is_tuned_where_nothing_matters():
     assert not tuning.false_winners(5, 2, 60).above(0.05)
     assert tuning.false_levers(20, 8)[0].interval.low < 0.05
+
+
+KINDS = ("ties", "constant", "scaled", "infinite", "zeros", "missing", "real", "small", "drift")
+
+
+def values_of(draws, kind, count):
+    """Return the values of one comparison."""
+    baseline = np.rint(draws.normal(200, 30, count)).clip(20)
+    effect = draws.choice([0, 0, 3, -3, 15, -15, 60])
+    if kind == "ties":
+        return baseline, baseline - np.where(draws.random(count) < 0.6, 0, np.rint(draws.normal(effect, 8, count)))
+    if kind == "constant":
+        return baseline, baseline - effect
+    if kind == "scaled":
+        return baseline, baseline * draws.choice([0.5, 1, 2, 0.996, 1.004])
+    if kind == "small":
+        return 10 * baseline, 10 * baseline - np.rint(draws.normal(0, 5, count))
+    if kind == "drift":  # the planned look says better, later seeds say worse
+        gains = np.where(np.arange(count) < count // 2, draws.normal(15, 10, count), draws.normal(-25, 10, count))
+        return baseline, baseline - np.rint(gains)
+    if kind == "real":
+        baseline = baseline * draws.uniform(0.5, 2, count)
+        return baseline, baseline - draws.normal(effect, 20, count)
+    other = baseline - np.rint(draws.normal(effect, 20, count))
+    worst = {"infinite": math.inf, "zeros": 0.0, "missing": math.nan}[kind]
+    if kind != "missing":
+        baseline = np.where(draws.random(count) < 0.05, worst, baseline)
+    return baseline, np.where(draws.random(count) < 0.1, worst, other)
+
+
+def table_of(draws):
+    """Return a table whose comparisons have one number of seeds, before, at or after the plan."""
+    family, count = draws.choice([1, 2, 5, 30]), int(draws.choice([4, 5, 8, 12, 20, 40, 90]))
+    planned = int(draws.choice([count, count, count // 2, 2 * count]))
+    table = []
+    for _ in range(family):
+        baseline, other = values_of(draws, draws.choice(KINDS), count)
+        by, better = str(draws.choice(["ratio", "difference"])), str(draws.choice(["lower", "higher"]))
+        if better == "higher":
+            baseline, other = (np.where(np.isposinf(side), -math.inf, side) for side in (baseline, other))
+        least = None if draws.random() < 0.5 else {"ratio": 0.05, "difference": 10.0}[by]
+        table.append(Comparison(baseline.tolist(), other.tolist(), by, better, planned, least))
+    return table
+
+
+def engine_of(row):
+    """Return the engine's comparison."""
+    planned = range(row.planned) if len(row.baseline) >= row.planned else ()
+    options = {"compared_by": row.compared_by, "better": row.better, "least_effect": row.least_effect}
+    return compare(row.baseline, row.other, planned=planned, **options)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_engine_has_the_verdicts_of_its_twin(seed):
+    draws = np.random.default_rng(seed)
+    for _ in range(25):
+        table = table_of(draws)
+        engine = dict(enumerate(map(engine_of, table)))
+        if min(one.n for one in engine.values()) < 2:
+            continue
+        judged = judge(engine)
+        for k, expected in enumerate(verdicts_of(table)):
+            verdict, finding = judged[k], superior("", "", engine[k])
+            got = (engine[k].p_size, engine[k].p_direction, verdict.p_size, verdict.p_direction)
+            assert got == pytest.approx(expected[:4], rel=1e-7, abs=1e-300), table[k]
+            assert (finding.p_for, finding.p_against) == pytest.approx((expected.p_for, expected.p_against)), table[k]
+            assert verdict.word in (expected.word, "same"), table[k]

@@ -202,7 +202,7 @@ def _run_plan(args: argparse.Namespace) -> int:
         noted = {key: text for key, text in (("note", note), ("seeds_that_tell", spread_note)) if text}
         size = {"comparisons": family.comparisons, "seeds": family.seeds, "seeds_needed": family.seeds_needed}
         facts = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
-        say_json({**facts, "family": {**size, "least_p_direction": family.least_p, "reaches": family.reaches}, **noted})
+        say_json({**facts, "family": {**size, "least_p": family.least_p, "reaches": family.reaches}, **noted})
     else:
         if drawn:
             say_lines([drawn.says()])

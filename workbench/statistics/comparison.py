@@ -51,8 +51,8 @@ class PairedComparison(NamedTuple):
     p_alone: float
     """Of Student's t, two-sided: below 1 - level exactly where the interval of `size` leaves out what is no effect."""
     p_size: float
-    """The same over all looks; 1 where there is no verdict of size, NaN where nothing is tested: of one pair, or
-    where nothing is drawn."""
+    """The same over all looks, and never below the p of as many pairs that are all on one side; 1 where there is no
+    verdict of size, NaN where nothing is tested: of one pair, or where nothing is drawn."""
     p_direction: float
     """Of the sign test over all looks; NaN where nothing is tested."""
     ended: int
@@ -155,8 +155,9 @@ def compare(
 
     Where a value is infinite, as that of a refused run is, the size is over the pairs that ended, and has no verdict
     (p = 1). Where a value of a ratio measure is 0 or negative there is no ratio: the mean difference is given, likewise
-    without a verdict. Direction then decides alone: two infinite values tie, one is worse than any other. Sizes that
-    are all the same show no spread: their p is that of the direction.
+    without a verdict. Direction then decides alone: two infinite values tie, one is worse than any other. The p of a
+    size is at least 2^(1 - n), that of n pairs which are all on one side: a smaller one rests on the tails of the
+    normal law alone, and sizes that are all the same have no other.
 
     Parameters
     ----------
@@ -330,12 +331,27 @@ def _t_and_p(sizes: np.ndarray) -> tuple[float, float]:
 
 
 def _p_size(sizes: np.ndarray, in_plan: np.ndarray) -> float:
+    """Return the p of the size over all looks, never below that of so many pairs which are all on one side.
+
+    A smaller one rests on the tails of the normal law alone. The planned look counts while the estimate is on its side.
+    """
     t, p = _t_and_p(sizes)
-    any_time = any_time_sign(sizes.size, 0) if math.isinf(t) else any_time_t(t, sizes.size)
-    planned = p if in_plan.all() else _t_and_p(sizes[in_plan])[1]
-    return over_looks(planned, any_time)
+    any_time = 1.0 if math.isnan(t) else max(any_time_t(t, sizes.size), any_time_sign(sizes.size, 0))
+    if in_plan.all():
+        return over_looks(max(p, sign_p(sizes.size, 0)), any_time)
+    planned = sizes[in_plan]
+    before, p = _t_and_p(planned)
+    is_same_side = np.sign(before) == np.sign(t)  # of one pair neither is known
+    return over_looks(max(p, sign_p(planned.size, 0)) if is_same_side else 1.0, any_time)
 
 
 def _p_direction(gained: np.ndarray, in_plan: np.ndarray) -> float:
-    planned, now = gained[in_plan], (int((gained > 0).sum()), int((gained < 0).sum()))
-    return over_looks(sign_p(int((planned > 0).sum()), int((planned < 0).sum())), any_time_sign(*now))
+    """Return the p of the direction over all looks; the planned look counts while most seeds are on its side."""
+    wins, losses = _sides(gained)
+    before = _sides(gained[in_plan])
+    is_same_side = np.sign(before[0] - before[1]) == np.sign(wins - losses)
+    return over_looks(sign_p(*before) if is_same_side else 1.0, any_time_sign(wins, losses))
+
+
+def _sides(gained: np.ndarray) -> tuple[int, int]:
+    return int((gained > 0).sum()), int((gained < 0).sum())

@@ -13,6 +13,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
+from workbench.number_text import probability
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.comparison import Better, PairedComparison, compare, over_workloads
 from workbench.statistics.floors import ALPHA, fewest_seeds, least_p
@@ -202,32 +203,32 @@ class Family(NamedTuple):
 
     @property
     def least_p(self) -> float:
-        """Return the smallest corrected p of a direction that there can be, at most 1."""
-        return least_p(self.seeds, self.comparisons)
+        """Return the smallest corrected p that there can be, at most 1."""
+        return least_p(self.seeds, 2 * self.comparisons)
 
     @property
     def reaches(self) -> bool:
-        """Return whether a comparison can be sure; true where nothing is compared."""
+        """Return whether a comparison can be decided; true where nothing is compared."""
         return not self.comparisons or self.least_p < ALPHA
 
     @property
     def seeds_needed(self) -> int:
-        """Return the fewest seeds with which a comparison can be sure.
+        """Return the fewest seeds with which a comparison can be decided.
 
         >>> Family(40, 10).seeds_needed, Family(1, 3).seeds_needed, Family(0, 1).seeds_needed
-        (11, 6, 1)
+        (12, 7, 1)
         """
-        return fewest_seeds(self.comparisons) if self.comparisons else 1
+        return fewest_seeds(2 * self.comparisons) if self.comparisons else 1
 
     @property
     def note(self) -> str:
-        """Return a sentence where no comparison can be sure, and an empty one elsewhere."""
+        """Return a sentence where no comparison can be decided, and an empty one elsewhere."""
         if self.reaches:
             return ""
         several = f"none of {self.comparisons} comparisons" if self.comparisons > 1 else "no comparison"
         return (
-            f"{several} can be sure at {self.seeds} seeds: the smallest corrected p of a direction is "
-            f"{self.least_p:.2g}; it takes {self.seeds_needed} seeds"
+            f"{several} can be decided at {self.seeds} seeds: the smallest corrected p is {probability(self.least_p)}; "
+            f"it takes {self.seeds_needed} seeds"
         )
 
 

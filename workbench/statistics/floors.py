@@ -14,10 +14,9 @@ ALPHA = 0.05
 
 
 def least_p(seeds: int, tests: int = 1) -> float:
-    """Return the smallest corrected p of a direction, that of all seeds on one side, among so many comparisons.
+    """Return the smallest corrected p that there can be among so many tests, that of all seeds on one side.
 
-    All comparisons are at their smallest then, of size and of direction, and the direction's p is times their number.
-    A size has no such floor from two seeds on.
+    A comparison has two tests, of size and of direction.
 
     >>> least_p(7, 1) == 2**-6 / 0.9, least_p(6, 40), least_p(0)
     (True, 1.0, 1.0)
@@ -26,7 +25,7 @@ def least_p(seeds: int, tests: int = 1) -> float:
 
 
 def fewest_seeds(tests: int, alpha: float = ALPHA) -> int:
-    """Return the fewest seeds with which one of so many comparisons can be sure.
+    """Return the fewest seeds with which any of so many tests can be below alpha.
 
     >>> fewest_seeds(1), fewest_seeds(40)
     (6, 11)

@@ -119,7 +119,7 @@ def too_few_seeds(plan: Plan) -> list[str]:
     >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 4}
     >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
     >>> too_few_seeds(wb.api.planned({**sweep, "measures": ["drain_cycles"]}))[0][:60]
-    'no comparison can be sure at 4 seeds: the smallest corrected '
+    'no comparison can be decided at 4 seeds: the smallest correct'
     """
     note = family_of(plan).note
     return [f"{note}."] if note else []
