@@ -68,7 +68,7 @@ CONFIG = DashboardConfig(
         "malloc": "wait",
         "pool": {"service_ns": 500, "driver_alloc_ns": 4000, "driver_free_ns": 4000, "driver_ns_per_mib": 100},
     },
-    seeds=6,
+    seeds=8,
     measure="makespan_cycles",
     view=NoViewLevers,
     first=(
