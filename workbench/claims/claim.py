@@ -142,8 +142,6 @@ class Claim(NamedTuple):
     """Over which cases of its family it is judged."""
     on_real_service: bool = False
     """Whether it starts the storage service and its clients, which a quick report leaves out."""
-    slow: bool = False
-    """Whether its runs take minutes even with few seeds: a quick report of all claims leaves it out, too."""
     mark: str = ""
     """What is behind its number in a verdict, where the question has changed since another was given: `-range`."""
 

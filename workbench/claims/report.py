@@ -248,8 +248,8 @@ def _figures_text(case: Finding, side: Side) -> str:
     if case.interval is None or not case.n:
         return case.note
     lacking = f"; {case.missing} seeds without a pair" if case.missing else ""
-    both = (case.p_for, case.p_against) if case.is_tested else (None, None)
-    return f"{_estimate_of(case)}{p_text(*both, side)} ({case.statement}{lacking})"
+    p = p_text(case.p_for, case.p_against, side) if case.is_tested else ""
+    return f"{_estimate_of(case)}{p} ({case.statement}{lacking})"
 
 
 def estimate_text(statistic: str, estimate: float, low: float | None, high: float | None, unit: str) -> str:
@@ -266,14 +266,12 @@ def estimate_text(statistic: str, estimate: float, low: float | None, high: floa
     return f"{statistic} {number(estimate)}{limits} {unit}".strip()
 
 
-def p_text(p_for: float | None, p_against: float | None, side: Side) -> str:
-    """Return the p of the side that is shown, of both where neither is; nothing of what is counted.
+def p_text(p_for: float, p_against: float, side: Side) -> str:
+    """Return the p of the side that is shown, of both where neither is.
 
-    >>> p_text(0.004, 1.0, "for"), p_text(0.3, 1.0, "neither"), p_text(None, None, "for")
-    (', p = 0.004', ', p = 0.3 for, 1 against', '')
+    >>> p_text(0.004, 1.0, "for"), p_text(0.3, 1.0, "neither")
+    (', p = 0.004', ', p = 0.3 for, 1 against')
     """
-    if p_for is None or p_against is None:
-        return ""
     if side == "neither":
         return f", p = {p_for:.2g} for, {p_against:.2g} against"
     return f", p = {p_for if side == 'for' else p_against:.2g}"

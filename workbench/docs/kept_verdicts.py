@@ -114,9 +114,10 @@ def estimate(id: str, name: str) -> str:
 def case_line(id: str, name: str) -> str:
     """Return a case as a report prints it."""
     case = _case(id, name)
-    figures = (case[key] for key in ("estimate", "low", "high"))
-    text = estimate_text(statistic_of(case), *figures, case["unit"] or "")
-    p = f", p = {case['p']:.2g}" if "p" in case else p_text(case["p_for"], case["p_against"], case["side"])
+    text = estimate_text(statistic_of(case), case["estimate"], case["low"], case["high"], case["unit"] or "")
+    p = f", p = {case['p']:.2g}" if case.get("p") is not None else ""
+    if case.get("p_for") is not None:
+        p = p_text(case["p_for"], case["p_against"], case["side"])
     return f"{case['side']}  {name}: {text}{p} ({case['statement']})"
 
 
@@ -147,4 +148,4 @@ def _case(id: str, name: str) -> Row:
     matches = [case for case in row_of(id)["cases"] if case["case"] == name and case["part"] == "case"]
     if len(matches) != 1:
         raise KeyError(f"the kept run has {len(matches)} cases of {id} called {name!r}")
-    return matches[0]  # type: ignore[no-any-return]
+    return matches[0]
