@@ -264,8 +264,8 @@ def _findings(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     macros = {(one["says"], tuple(one["runs"])): name for name, one in manifest["macros"].items()}
     for setting in dict.fromkeys(row["setting"] for row in rows if "setting" in row):
         here = [row for row in rows if row.get("setting") == setting and "verdict" in row]
-        told = {row["point"]: {side for side in ("better", "worse") if side in row["verdict"]} for row in here}
-        sooner, later = ([row for row in here if told[row["point"]] == {side}] for side in ("better", "worse"))
+        sides = {row["point"]: {side for side in ("better", "worse") if side in row["verdict"]} for row in here}
+        sooner, later = ([row for row in here if sides[row["point"]] == {side}] for side in ("better", "worse"))
         yield {
             "setting": escape(words(setting)),
             "sooner": [_told(row, macros) for row in sorted(sooner, key=lambda row: -row["size"]["value"])],
@@ -298,7 +298,7 @@ def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
     survey = evidence.residency
     assert survey is not None
     folder.mkdir(parents=True, exist_ok=True)
-    tables: dict[str, pd.DataFrame] = {"told": survey.coverage, "granules": survey.granules, "rules": survey.rules}
+    tables: dict[str, pd.DataFrame] = {"sides": survey.coverage, "granules": survey.granules, "rules": survey.rules}
     for name, table in tables.items():
         write_whole(folder / f"{name}.csv", as_csv({str(key): table[key].to_numpy() for key in table}).encode())
     for name, data in (("by_granule", by_granule(survey)), ("by_rule", by_rule(survey))):

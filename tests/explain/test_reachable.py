@@ -85,8 +85,10 @@ def test_plan_says_how_many_seeds_would_tell_by_the_spread_of_the_runs_kept(tmp_
     results = wb.run("s.yaml", "results/s", workers=0)
     needed = results.summary()["seeds_needed"].max()
     assert main(["plan", "s.yaml"]) == 0
-    said = f"by the spread of the runs kept, {needed:,.0f} seeds would tell the least effect of every comparison that"
-    assert said in " ".join(capsys.readouterr().out.split())
+    message = (
+        f"by the spread of the runs kept, {needed:,.0f} seeds would tell the least effect of every comparison that"
+    )
+    assert message in " ".join(capsys.readouterr().out.split())
     assert needed > 40
 
 

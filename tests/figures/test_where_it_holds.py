@@ -69,8 +69,8 @@ def by_scipy(runs, alpha=0.05, corrected=True):
     sides = [np.sign(one.mean()) for one in ratios] + [np.sign((one > 0).sum() - SEEDS / 2) for one in gains]
     words = {}
     for k, place in enumerate(places):
-        found = {sides[j] for j in (k, k + len(places)) if p_values[j] < alpha}
-        words[place] = {1.0: "better", -1.0: "worse"}[found.pop()] if len(found) == 1 else "undecided"
+        match = {sides[j] for j in (k, k + len(places)) if p_values[j] < alpha}
+        words[place] = {1.0: "better", -1.0: "worse"}[match.pop()] if len(match) == 1 else "undecided"
     return words
 
 

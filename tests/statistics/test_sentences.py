@@ -126,9 +126,11 @@ def test_the_legend_explains_what_the_table_has_and_no_more(results):
     sure = [Block("drain_cycles", "", [made(np.linspace(20, 60, 30), compared_by="ratio")])]
     assert [line.partition(" = ")[0] for line in key(sure, results)[1:]] == ["sure"]
     words = [made([-math.inf] * 3 + [9.0, 8.0, 7.0] * 9, compared_by="ratio"), made([9.0, -8, 7, -9] * 5)]
-    said = key([Block("drain_cycles", "", words)], results)
-    assert [line[:12] for line in said[1:]] == ["on most seed", "undecided = ", "a run that s"]
-    assert "geometric mean" in said[0] and key([Block("drain_cycles", "", [words[0]._replace(word="")])], results) == []
+    message = key([Block("drain_cycles", "", words)], results)
+    assert [line[:12] for line in message[1:]] == ["on most seed", "undecided = ", "a run that s"]
+    assert (
+        "geometric mean" in message[0] and key([Block("drain_cycles", "", [words[0]._replace(word="")])], results) == []
+    )
 
 
 def test_what_the_first_plan_showed_is_said_to_be_of_it():

@@ -26,7 +26,7 @@ def verdict(gains, **more) -> object:
 
 
 @pytest.mark.parametrize(
-    ("gains", "said"),
+    ("gains", "expected"),
     [
         ([3.0, 4.0, 5.0, 3.0, 4.0, 6.0, 5.0, 4.0], "better"),
         ([-3.0, -4.0, -5.0, -3.0, -4.0, -6.0, -5.0, -4.0], "worse"),
@@ -41,10 +41,10 @@ def verdict(gains, **more) -> object:
         ([*[-30.0] * 14, *[4.0] * 12], "worse on average"),
     ],
 )
-def test_every_word_by_hand(gains, said):
+def test_every_word_by_hand(gains, expected):
     one = verdict(gains)
-    assert one.word == said and one.is_sure == (said in ("better", "worse"))
-    sides = {side for side in ("better", "worse") if side in said}
+    assert one.word == expected and one.is_sure == (expected in ("better", "worse"))
+    sides = {side for side in ("better", "worse") if side in expected}
     assert one.side == ("" if len(sides) != 1 else sides.pop())
 
 
@@ -104,14 +104,14 @@ def test_over_workloads_never_better_where_one_is_worse():
     def workload(effect: float) -> PairedComparison:
         return compare(1000 * np.exp(effect + draws.normal(0, 0.02, 40)), np.full(40, 1000.0), compared_by="ratio")
 
-    for effects, said in (
+    for effects, expected in (
         ((0.1, 0.05), "better"),
         ((0.2, -0.05), "better on average"),
         ((-0.2, 0.05), "worse on average"),
     ):
         table = dict(enumerate(map(workload, effects)))
         whole = judge({**table, "over": over_workloads([*table.values()])}, over={"over": [0, 1]})["over"]
-        assert (whole.word, whole.comparisons) == (said, 3)
+        assert (whole.word, whole.comparisons) == (expected, 3)
 
 
 @pytest.mark.parametrize("comparisons", [1, 10])

@@ -212,8 +212,10 @@ def _run_plan(args: argparse.Namespace) -> int:
 
 
 def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str, str]:
-    """Return how many runs are kept, measured by the code that there is now, why none is where others made the rows,
-    and how many seeds would tell the least effects by the spread of those kept."""
+    """Return how many runs are kept, why none is, and how many seeds would tell the least effects.
+
+    Kept are those that the code of now has measured. The seeds are by the spread of these runs.
+    """
     from workbench.experiments.run_set import gather
     from workbench.experiments.saved_results import stale_sentence
     from workbench.experiments.store import Store

@@ -39,10 +39,11 @@ class Blame:
     def table(self) -> pd.DataFrame:
         """Return one row a point of the sweep, measure and kind of delay, the heaviest of each point first.
 
-        Columns: one a varied lever; `measure`; `part`, the kind of delay; `pairs` of seeds; `mean` of the measure with
-        everything; `blame`, the mean change of it as the delay is removed, positive = better without, with the ends of
-        its 95 % interval, `low` and `high`; `share`, the change over the mean with everything; `better`, in how many
-        seeds it is; `p_alone` of the change, `p_size` and `p_direction`, corrected over the table, and `verdict`.
+        Columns are one a varied lever, `measure`, `part` (the kind of delay), `pairs` of seeds, and the `mean` of the
+        measure with everything. `blame` is the mean change of it as the delay is removed, positive = better without.
+        `low` and `high` are the ends of its 95 % interval, and `share` is the change over the mean with everything.
+        `better` says in how many seeds it is better without. `p_alone` is of the change alone; `p_size` and
+        `p_direction` are corrected over the table, and `verdict` is the word of both.
         """
         import pandas as pd
 

@@ -51,8 +51,8 @@ class PairedComparison(NamedTuple):
     p_alone: float
     """Of Student's t, two-sided: below 1 - level exactly where the interval of `size` leaves out what is no effect."""
     p_size: float
-    """The same over all looks, and never below the p of as many pairs that are all on one side; 1 where there is no
-    verdict of size, NaN where nothing is tested: of one pair, or where nothing is drawn."""
+    """The same over all looks, and never below the p of as many pairs that are all on one side. It is 1 where there is
+    no verdict of size, and NaN where nothing is tested: of one pair, or where nothing is drawn."""
     p_direction: float
     """Of the sign test over all looks; NaN where nothing is tested."""
     ended: int
@@ -156,8 +156,8 @@ def compare(
     Where a value is infinite, as that of a refused run is, the size is over the pairs that ended, and has no verdict
     (p = 1). Where a value of a ratio measure is 0 or negative there is no ratio: the mean difference is given, likewise
     without a verdict. Direction then decides alone: two infinite values tie, one is worse than any other. The p of a
-    size is at least 2^(1 - n), that of n pairs which are all on one side: a smaller one rests on the tails of the
-    normal law alone, and sizes that are all the same have no other.
+    size is at least 2^(1 - n), that of n pairs which are all on one side. A smaller one rests on the tails of the
+    normal law alone. Sizes that are all the same have no other.
 
     Parameters
     ----------

@@ -76,9 +76,9 @@ class Interval(NamedTuple):
     level: float
     """The confidence level, e.g. 0.95, two-sided."""
     method: str
-    """`median` (order statistics), `t` (a mean), `geometric` (of logs), `clopper_pearson` (a share); `constant` =
-    a mean of values that are all equal, `infinite` = one of values some of which are, `none` = too few values for any
-    limit."""
+    """`median` (order statistics), `t` (a mean), `geometric` (of logs), `clopper_pearson` (a share).
+    `constant` = a mean of values that are all equal. `infinite` = one of values some of which are. `none` = too few
+    values for any limit."""
     n: int
     """How many values it rests on."""
 

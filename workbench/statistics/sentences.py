@@ -90,7 +90,7 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     -------
     list of str
         In the order of the summary: point, mean, size with its interval, verdict with the number of seeds and the
-        corrected p; last, where there are too few seeds to be sure, how many it takes.
+        corrected p. The last one says how many seeds it takes, where there are too few to decide.
 
     Examples
     --------

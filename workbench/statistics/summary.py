@@ -25,15 +25,20 @@ if TYPE_CHECKING:
 def summary(runs: RunSet) -> pd.DataFrame:
     """Return one row a point and measure.
 
-    Columns: one a varied lever; measure; n; `infinite` (how many of them are); mean, low, high (95 %); and, against
-    the baseline at the same seeds, `compared_by` (ratio or difference), `size` with `size_low` and `size_high` (the
-    geometric mean of the ratios, above 1 = better, or the mean difference, above 0 = better), `mean_difference`,
-    `better`, `worse` and `same` (at how many seeds), `pairs` (seeds that both have), `missing` (seeds that one or both
-    lack), `ended` (pairs of which neither is infinite), `p_alone` (of the size's t, of one look and one comparison),
-    `p_size` and `p_direction` (corrected over all `comparisons` of the table, and of some points over all of their
-    sweep), `verdict` (a word), `sure`, and `seeds_needed` (how many seeds tell the least effect; not a number where
-    none is declared, infinite above 100,000). An infinite value is the worst, not a missing one. Without a pair there
-    is no test, and the row is no member of the family. `note` says what a mean rests on where that is little.
+    Columns are one a varied lever, `measure`, `n`, `infinite` (how many of them are), `mean`, `low` and `high` (95 %).
+    Where there is a baseline, the same seeds are compared:
+
+    - `compared_by` (ratio or difference) and `size` with `size_low` and `size_high`: the geometric mean of the ratios,
+      above 1 = better, or the mean difference, above 0 = better. `mean_difference` stands in any case.
+    - `better`, `worse` and `same` (at how many seeds), `pairs` (seeds that both have), `missing` (seeds that one or
+      both lack), and `ended` (pairs of which neither is infinite).
+    - `p_alone` of the size's t, of one look and one comparison. `p_size` and `p_direction` are corrected over all
+      `comparisons` of the table; of some points over all of their sweep.
+    - `verdict` (a word), `sure`, and `seeds_needed`: how many seeds tell the least effect. It is not a number where
+      none is declared, and infinite above 100,000.
+
+    An infinite value is the worst, not a missing one. Without a pair there is no test, and the row is no member of the
+    family. `note` says what a mean rests on where that is little.
     """
     import pandas as pd
 
