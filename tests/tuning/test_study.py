@@ -50,6 +50,20 @@ def test_every_argument_of_the_sampler_is_written_down():
     }
 
 
+@pytest.mark.parametrize("objectives", [["drain_cycles"], ["drain_cycles", "mean_external_fragmentation"]])
+def test_a_study_without_a_sampler_is_proposed_by_tpe_with_its_own_first_seed(objectives):
+    given = {"sampler": {"tpe": {"seed": 7}}, "objectives": objectives, "seeds": [7, 40], "trials": 12}
+    named, unnamed = (tune(small(**{**given, "sampler": one})) for one in (given["sampler"], None))
+    assert unnamed.trials.equals(named.trials)
+    assert unnamed.study.config["sampler"] == {"tpe": named.study.sampler.plain()}
+
+
+def test_a_study_without_a_sampler_goes_on_from_its_folder(tmp_path):
+    whole = tune(small(sampler=None, trials=12))
+    tune(small(sampler=None, trials=12), tmp_path / "out", 5)
+    assert tune(tmp_path / "out" / "study.yaml", tmp_path / "out", 12).trials.equals(whole.trials)
+
+
 def test_holdout_seeds_are_fresh_by_themselves():
     study = read_study(small(holdout_seeds=None))
     assert (study.holdout_seeds, study.report_seeds) == (list(range(2, 22)), list(range(22, 42)))
@@ -61,7 +75,6 @@ def test_holdout_seeds_are_fresh_by_themselves():
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"sampler": None}, "study: the key sampler is missing (who proposes"),
         ({"objectives": None}, "study: the key objectives is missing"),
         (
             {"sampler": "annealing"},

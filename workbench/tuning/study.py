@@ -26,14 +26,14 @@ from workbench.tuning.objectives import (
     read_objectives,
     read_pruning,
 )
-from workbench.tuning.samplers import ByOptuna, Sampler, read_sampler
+from workbench.tuning.samplers import ByOptuna, Sampler, default_sampler, read_sampler
 from workbench.tuning.space import Levers, dimensions, draw
 from workbench.tuning.space_file import read_space
 
 STUDY_KEYS = {
     "objectives": "which measures are tuned for: names, or {measure: NAME, direction: minimize or maximize}",
     "constraints": "bounds that measures must keep, such as {wait_p99_cycles: {most: 5000}}",
-    "sampler": "who proposes, such as {nsga2: {population: 40, seed: 1}}, or by Optuna's name and arguments",
+    "sampler": "who proposes, such as {nsga2: {population: 40, seed: 1}}, or by Optuna's name; tpe if it is left out",
     "trials": "how many combinations are tried",
     "pruning": "when a hopeless trial is given up, such as {after: 2, margin: 0.05}; off unless said",
     "holdout_seeds": "fresh seeds on which the best combinations are run again, and the one to take is chosen",
@@ -120,6 +120,8 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     objectives = read_objectives(config["objectives"], sweep, where)
     constraints = read_constraints(config.get("constraints", {}), sweep, where)
     measures = [one.measure.name for one in objectives] + [one.measure.name for one in constraints]
+    if config.get("sampler") is None:
+        config["sampler"] = default_sampler(sweep.seeds[0])
     sampler = read_sampler(config["sampler"], "sampler", where)
     sampler.check_study(len(objectives), len(constraints), list(dimensions(space)), where)
     used = {"is tuned on": sweep.seeds}
@@ -153,9 +155,8 @@ def _check_keys(config: Mapping[str, Any], where: str) -> None:
     for key in config:
         if key not in known:
             raise unknown_name(where, "key", key, known)
-    for key in ("objectives", "sampler"):
-        if key not in config:
-            raise InputError(at(where, f"the key {key} is missing ({STUDY_KEYS[key]})."))
+    if "objectives" not in config:
+        raise InputError(at(where, f"the key objectives is missing ({STUDY_KEYS['objectives']})."))
 
 
 def _sweep(config: Mapping[str, Any], name: str, where: str, folder: Path) -> Sweep:
