@@ -77,6 +77,14 @@ def test_other_lists_of_numbers_can_only_be_values(values):
         assert dimension(DEPTH, wish, "p").values == tuple(values)
 
 
+@pytest.mark.parametrize(("least", "most", "step", "top"), [(0, 1, 0.1, 1), (0.01, 0.9, 0.01, 0.9), (0, 1, 0.3, 0.9)])
+def test_steps_reach_the_end_of_the_range(least, most, step, top):
+    """1 // 0.1 is 9, so that no trial tried the end of the range."""
+    axis = dimension(Lever("share", "number", 0.5, least=least, most=most, step=step), True, "p")
+    assert axis.most == pytest.approx(top) and axis.most <= most
+    assert axis.distribution().high == pytest.approx(top)
+
+
 def test_words_and_switches_are_values_however_many():
     for lever, values in ((TIE, ["high", "low"]), (FLAG, [False, True]), (NAME, ["1", "2"])):
         assert dimension(lever, values, "p") == dimension(lever, {"values": values}, "p")

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
@@ -205,7 +206,18 @@ def _range(lever: Lever, path: str, where: str) -> Dimension:
     log = lever.scale == "log" and least > 0
     step = None if log else lever.step
     kind: Kind = "integer" if lever.kind == "integer" else "number"
-    return Dimension(path, kind, least, least + step * ((most - least) // step) if step else most, step, log, (), start)
+    return Dimension(path, kind, least, _last(least, most, step) if step else most, step, log, (), start)
+
+
+def _last(least: float, most: float, step: float) -> float:
+    """Return the last step of a range, computed in decimals as Optuna does: 1 // 0.1 is 9 in floats.
+
+    >>> _last(0, 1, 0.1), _last(0, 1, 0.3), _last(3, 10, 4)
+    (1.0, 0.9, 7)
+    """
+    low, high, each = (Decimal(str(one)) for one in (least, most, step))
+    last = low + each * ((high - low) // each)
+    return int(last) if isinstance(most, int) and last == int(last) and isinstance(step, int) else float(last)
 
 
 def _or_ends(lever: Lever) -> str:
