@@ -18,7 +18,9 @@ STUDY = {
     "engine": "shared_memory",
     "machine": {"segments": 64},
     "workload": {"synthetic": "random_workgroups", "count": 60, "size": {"uniform": [1, 32]}},
-    "policy": {"placement": {"tune": ["best_fit", "worst_fit", {"nearest_boundary": {"tie": {"tune": True}}}]}},
+    "policy": {
+        "placement": {"tune": ["best_fit", "worst_fit", {"size_segregated_ends": {"threshold": {"tune": True}}}]}
+    },
     "baseline": {"placement": "first_fit"},
     "objectives": [{"measure": "drain_cycles"}],
     "seeds": 4,

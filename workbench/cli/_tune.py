@@ -113,7 +113,11 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
         say_levers(results.importances)
         _say_next(results, folder)
     given_up = f", {len(results.pruned)} given up" if results.study.pruning else ""
-    trials = f"{len(results.all_trials)} trials ({len(results.failures)} failed{given_up})"
+    if results.all_tried:
+        _say_wrapped(results.all_tried)
+    tried, different = len(results.all_trials), results.different_settings
+    repeats = f" of {different} different settings" if different < tried else ""
+    trials = f"{tried} trials{repeats} ({len(results.failures)} failed{given_up})"
     print(f"{trials} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
@@ -237,6 +241,8 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
     return {
         "folder": str(folder),
         "trials": len(results.all_trials),
+        "different_settings": results.different_settings,
+        "all_tried": results.all_tried,
         "failed": len(results.failures),
         "pruned": len(results.pruned),
         "pareto": results.pareto.to_dict("records") if results.holdout is not None else [],

@@ -78,6 +78,25 @@ class Dimension(NamedTuple):
         return is_number and self.least <= parameter <= self.most
 
     @property
+    def size(self) -> float:
+        """Return how many values it has; infinite of a number without steps."""
+        if self.kind == "category":
+            return len(self.values)
+        if self.kind == "number" and self.step is None:
+            return 1 if self.least == self.most else math.inf
+        return round((self.most - self.least) / (self.step or 1)) + 1
+
+    def every_value(self) -> list[Any]:
+        """Return every value of an axis that has finitely many."""
+        if self.kind == "category":
+            return list(self.values)
+        steps = range(int(self.size))
+        if self.kind == "number":
+            low, step = Decimal(str(self.least)), Decimal(str(self.step or 1))
+            return [float(low + k * step) for k in steps]
+        return [self.value(int(self.least) + k * int(self.step or 1)) for k in steps]
+
+    @property
     def labels(self) -> tuple[Plain, ...]:
         """Return the values of a category as a journal can hold them."""
         return tuple(value if isinstance(value, Plain) else str(value) for value in self.values)

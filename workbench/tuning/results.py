@@ -14,6 +14,7 @@ from workbench.tuning.front import Front, point_sweep
 from workbench.tuning.hypervolume import History, history
 from workbench.tuning.importances import lever_shares
 from workbench.tuning.objectives import Costs, costs_of
+from workbench.tuning.space import size
 from workbench.tuning.study import Study, Trial, table_value
 from workbench.tuning.trades import recommended_point, trades
 
@@ -60,6 +61,21 @@ class StudyResults:
     def pruned(self) -> list[Trial]:
         """Return the trials that were given up as hopeless, each with the trial that made it so."""
         return [trial for trial in self.all_trials if trial.status == "pruned"]
+
+    @property
+    def different_settings(self) -> int:
+        """Return how many different settings the trials tried."""
+        return len({trial.proposal.setting for trial in self.all_trials})
+
+    @property
+    def all_tried(self) -> str:
+        """Return the sentence that every setting was tried and the study stopped; empty while some are left."""
+        different, trials = self.different_settings, self.study.trials
+        if different < size(self.study.space):
+            return ""
+        sentence = f"{different} different setting{'s' * (different != 1)}, all tried"
+        tried = len(self.all_trials)
+        return sentence if tried >= trials else f"{sentence}: the study stopped after {tried} of {trials} trials"
 
     @property
     def any_failed(self) -> bool:

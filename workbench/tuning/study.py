@@ -27,7 +27,7 @@ from workbench.tuning.objectives import (
     read_pruning,
 )
 from workbench.tuning.samplers import ByOptuna, Sampler, default_sampler, read_sampler
-from workbench.tuning.space import Levers, dimensions, draw
+from workbench.tuning.space import Levers, dimensions, draw, size
 from workbench.tuning.space_file import read_space
 
 STUDY_KEYS = {
@@ -90,11 +90,17 @@ class Study(NamedTuple):
     constraints: tuple[Constraint, ...]
     sampler: Sampler | ByOptuna
     trials: int
+    tries_all: bool
+    """Whether there are no more settings than trials: then each is tried once, and no sampler is asked."""
     pruning: Pruning | None
     holdout_seeds: list[int]
     report_seeds: list[int]
     storage: StorageAddress | None
     """The database that keeps the trials; None = the journal of the results folder."""
+
+    def with_trials(self, trials: int) -> Study:
+        """Return the same study with another number of trials."""
+        return self._replace(trials=trials, tries_all=self.tries_all or size(self.space) <= trials)
 
 
 def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Study:
@@ -127,6 +133,7 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     used = {"is tuned on": sweep.seeds}
     holdout = _fresh_seeds(config, "holdout_seeds", used, 20, where)
     used["is one of holdout_seeds"] = holdout
+    trials = read_trials(config.get("trials", 100), where)
     return Study(
         name=sweep.name,
         sweep=sweep._replace(measures=list(dict.fromkeys(measures))),
@@ -135,7 +142,8 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
         objectives=objectives,
         constraints=constraints,
         sampler=sampler,
-        trials=read_trials(config.get("trials", 100), where),
+        trials=trials,
+        tries_all=size(space) <= trials,
         pruning=read_pruning(config.get("pruning"), len(sweep.seeds), where),
         holdout_seeds=holdout,
         report_seeds=_fresh_seeds(config, "report_seeds", used, len(holdout), where),
@@ -196,6 +204,11 @@ class Proposal(NamedTuple):
     """Machine, options and policy as a sweep says them."""
     chosen: dict[str, Any]
     """The value of every dimension that matters, by path."""
+
+    @property
+    def setting(self) -> tuple[tuple[str, Any], ...]:
+        """Return what it chose, to tell different settings apart."""
+        return tuple(self.chosen.items())
 
 
 class Trial(NamedTuple):

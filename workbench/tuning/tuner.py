@@ -35,7 +35,7 @@ from workbench.tuning.front import BEST, POINTS, keep_points, on_front
 from workbench.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, different, front_sweep, report_plan
 from workbench.tuning.objectives import costs_of
 from workbench.tuning.results import StudyResults
-from workbench.tuning.space import plain
+from workbench.tuning.space import plain, size
 from workbench.tuning.storages import JOURNAL, Database, Journal, cause_of, journal_storage
 from workbench.tuning.study import Study, Trial, hidden, planned, proposed, read_study, read_trials
 from workbench.tuning.trial_store import Storage, TrialStore, quiet
@@ -99,14 +99,14 @@ def tune(
     ...               "policy": {"placement": {"tune": ["first_fit", "last_fit", "next_fit"]}},
     ...               "baseline": {"placement": "first_fit"}, "objectives": ["drain_cycles"],
     ...               "sampler": {"random": {"seed": 1}}, "trials": 6, "holdout_seeds": 3})
-    >>> len(result.trials), bool(result.pareto.best.any())
-    (6, True)
+    >>> result.all_tried, bool(result.pareto.best.any())
+    ('3 different settings, all tried: the study stopped after 3 of 6 trials', True)
     >>> sorted(result.best["baseline"]), result.best["seeds"]
     (['placement'], {'first': 5, 'count': 3})
     """
     requested = read_study(study, set)
     if trials is not None:
-        requested = requested._replace(trials=read_trials(trials))
+        requested = requested.with_trials(read_trials(trials))
     sweep = requested.sweep
     wants = sweep.mechanism.engine.workload_kind
     workload = read_workload(sweep.config["workload"], "workload", sweep.where, sweep.folder, wants)
@@ -166,7 +166,8 @@ def _tuned(
             keep_study(study, folder)
         evaluator, watch = Evaluator(study, store, crew), crew.watch
         trials = max(study.trials, len(trial_store.trials))
-        watch.begin(trials * len(study.sweep.seeds), len(trial_store.trials) * len(study.sweep.seeds))
+        kept, seeds = len(trial_store.trials), len(study.sweep.seeds)
+        watch.begin(int(min(trials, max(size(study.space), kept))) * seeds, kept * seeds)
         try:
             done, tuner_seconds = run_trials(study, trial_store, evaluator, workload, trials)
             complete(watch)
