@@ -65,11 +65,13 @@ def test_a_study_without_a_sampler_goes_on_from_its_folder(tmp_path):
 
 
 def test_holdout_seeds_are_fresh_by_themselves():
-    study = read_study(small(holdout_seeds=None))
-    assert (study.holdout_seeds, study.report_seeds) == (list(range(2, 22)), list(range(22, 42)))
-    study = read_study(small(seeds=[7, 40], holdout_seeds=2))
-    assert (study.holdout_seeds, study.report_seeds) == ([41, 42], [43, 44])
-    assert read_study(small(report_seeds={"first": 200, "count": 2})).report_seeds == [200, 201]
+    study = read_study(small(holdout_seeds=None, report_seeds=None))
+    assert (study.holdout_seeds, study.report_seeds) == (list(range(2, 22)), list(range(22, 222)))
+    assert study.report_by_spread
+    study = read_study(small(seeds=[7, 40], holdout_seeds=2, report_seeds={"most": 3}))
+    assert (study.holdout_seeds, study.report_seeds) == ([41, 42], [43, 44, 45])
+    study = read_study(small(report_seeds={"first": 200, "count": 2}))
+    assert study.report_seeds == [200, 201] and not study.report_by_spread
 
 
 @pytest.mark.parametrize(
@@ -128,6 +130,8 @@ def test_holdout_seeds_are_fresh_by_themselves():
         ({"report_seeds": [1]}, "study: report_seeds must be fresh: seed 1 is tuned on."),
         ({"report_seeds": [99, 100]}, "study: report_seeds must be fresh: seed 100 is one of holdout_seeds."),
         ({"holdout_seeds": {"frist": 3}}, "holdout_seeds"),
+        ({"report_seeds": {"most": 0}}, "study: report_seeds must be seeds, or {most: N} with N a whole number from 1"),
+        ({"report_seeds": {"most": 3, "first": 2}}, "study: report_seeds must be seeds, or {most: N}"),
         ({"engine": "shared"}, "study: unknown engine 'shared'"),
         ({"baseline": {"placement": "firstfit"}}, "unknown placement policy 'firstfit'"),
         ({"machine": {"segments": 8}}, "segments"),

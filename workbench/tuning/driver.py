@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.errors import InputError, StoreError, shown
@@ -36,7 +37,7 @@ _Asked: TypeAlias = "tuple[optuna.trial.Trial, Proposal]"
 
 
 def run_trials(
-    study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any, trials: int
+    study: Study, trial_store: TrialStore, evaluator: Evaluator, workloads: Sequence[Any], trials: int
 ) -> tuple[list[Trial], float]:
     """Bring a study to so many trials, and return them; what the store holds is not tried again.
 
@@ -50,7 +51,7 @@ def run_trials(
     """
     began, runs_before = time.perf_counter(), evaluator.seconds
     with quiet():
-        scheduler = _Scheduler(study, trial_store, evaluator, workload, trials)
+        scheduler = _Scheduler(study, trial_store, evaluator, workloads, trials)
         while scheduler.finished < scheduler.trials:
             scheduler.batch()
         done = [trial_of(study, frozen) for frozen in trial_store.trials]
@@ -60,11 +61,13 @@ def run_trials(
 class _Scheduler:
     """Where a sampler is asked and told; in memory, so that no storage slows it down."""
 
-    def __init__(self, study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any, trials: int) -> None:
+    def __init__(
+        self, study: Study, trial_store: TrialStore, evaluator: Evaluator, workloads: Sequence[Any], trials: int
+    ) -> None:
         """Begin Optuna's study with a fresh sampler, which knows no trial yet."""
         import optuna
 
-        self._study, self._trial_store, self._evaluator, self._workload = study, trial_store, evaluator, workload
+        self._study, self._trial_store, self._evaluator, self._workloads = study, trial_store, evaluator, workloads
         directions = [objective.direction for objective in study.objectives]
         every = every_setting(study, trial_store) if study.tries_all else []
         self._every = iter(every) if study.tries_all else None
@@ -79,7 +82,7 @@ class _Scheduler:
     def batch(self) -> None:
         """Ask for a whole batch, and run and tell as much of it as there are to be trials."""
         wanted = min(self._at_once, self.trials - self.finished)
-        self._evaluator.expected = (self.trials - self.finished) * len(self._study.sweep.seeds)
+        self._evaluator.expected = (self.trials - self.finished) * self._study.runs_a_trial
         proposals = self._at_once if self._every is None else wanted
         batch = [self._ask() for _ in range(proposals)][:wanted]
         self._trial_store.settle()
@@ -102,7 +105,7 @@ class _Scheduler:
     def _tell(self, batch: list[_Asked]) -> None:
         """Run what a batch asks for, tell all of it in order, and keep what is new."""
         kept = self._trial_store.trials
-        points = {trial.number: (proposal, self._point(proposal)) for trial, proposal in batch}
+        points = {trial.number: (proposal, self._points(proposal)) for trial, proposal in batch}
         new = {number: request for number, request in points.items() if number >= len(kept)}
         repeated = {t.number: self._repeated(t, points[t.number][1]) for t, _ in batch if t.number not in new}
         judged = repeated | self._evaluator.judge(new, self._front.front)
@@ -115,7 +118,7 @@ class _Scheduler:
         for frozen in outcomes:
             self._learn(frozen)
 
-    def _repeated(self, trial: optuna.trial.Trial, point: PlannedPoint | InputError) -> Trial:
+    def _repeated(self, trial: optuna.trial.Trial, points: Sequence[PlannedPoint] | InputError) -> Trial:
         """Return the outcome that is kept of a trial which the sampler proposes again.
 
         Raises
@@ -128,7 +131,7 @@ class _Scheduler:
         frozen = self._trial_store.trials[trial.number]
         kept = trial_of(self._study, frozen)
         then = {"number": frozen.number, **frozen.params, POINT: kept.point}
-        now = {"number": trial.number, **trial.params, POINT: "" if isinstance(point, InputError) else point.id}
+        now = {"number": trial.number, **trial.params, POINT: "" if isinstance(points, InputError) else points[0].id}
         if now == then:
             return kept
         differs = next(name for name in {**now, **then} if now.get(name) != then.get(name))
@@ -138,11 +141,11 @@ class _Scheduler:
             f"{shown(now.get(differs))}); begin a new study in another folder, or with another sampler."
         )
 
-    def _point(self, proposal: Proposal) -> PlannedPoint | InputError:
-        """Return the point of a proposal; some combinations of levers are none, which fails the trial and not the
+    def _points(self, proposal: Proposal) -> tuple[PlannedPoint, ...] | InputError:
+        """Return the points of a proposal; some combinations of levers are none, which fails the trial and not the
         study."""
         try:
-            return planned(self._study, proposal, self._workload)
+            return planned(self._study, proposal, self._workloads)
         except InputError as wrong:
             return wrong
 
@@ -153,7 +156,7 @@ class _Scheduler:
         trial = trial_of(self._study, frozen)
         if trial.values is not None and trial.feasible(self._study.constraints):
             costs = costs_of(trial.values, self._study.objectives)
-            self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workload))
+            self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workloads))
 
 
 def every_setting(study: Study, trial_store: TrialStore) -> list[dict[str, Any]]:
