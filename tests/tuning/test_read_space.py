@@ -133,7 +133,6 @@ def test_policies_of_a_notebook_are_candidates_like_any_other():
             {"workload": {"regime": "bimodal", "count": {"tune": True}}},
             "workload.count: tune has no place here: the wor",
         ),
-        ({"workload": {"vary": ["bimodal"]}}, "workload: vary has no place here: a study has one workload."),
         (
             {"policy": {"placement": {"vary": ["first_fit"]}}},
             "policy.placement: vary has no place here: a study choose",

@@ -34,7 +34,6 @@ def read_space(sweep: Sweep) -> Levers:
         A policy or lever is unknown, a range is not allowed, or nothing is tuned; the sentence holds the path.
     """
     config, where = sweep.config, sweep.where
-    _refuse(config.get("workload"), "vary", "workload", where, "a study has one workload")
     _refuse(config.get("workload"), TUNE, "workload", where, "the workload is what is given, not what is chosen")
     for key in ("machine", "options", "policy"):
         _refuse(config.get(key), "vary", key, where, "a study chooses with tune")
