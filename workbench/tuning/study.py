@@ -40,6 +40,7 @@ STUDY_KEYS = {
     "pruning": "when a hopeless trial is given up, such as {after: 2, margin: 0.05}; off unless said",
     "holdout_seeds": "fresh seeds on which the best combinations are run again, and the one to take is chosen",
     "report_seeds": "further seeds on which that one is compared with the baseline; {most: 200} unless said",
+    "rivals": "policies that are tuned with the same trials and seeds, and compared with the best at the end",
     "storage": "where trials are kept: a journal in the results folder unless a database is named",
 }
 _NOT_OF_A_STUDY = ("figures", "measures", "vary")
