@@ -143,12 +143,14 @@ def _say_front(results: StudyResults) -> None:
     say_notes(_missing(results))
     if len(best) > MOST_ROWS:
         print(f"... and {len(best) - MOST_ROWS} more")
-    fresh = f"{len(best)} of them still on {len(results.study.holdout_seeds)} fresh seeds"
-    _say_wrapped(f"{len(table)} trials are on the front, {fresh}")
+    fresh = f"{len(best)} of them still on {_counted(len(results.study.holdout_seeds), 'fresh seed')}"
+    _say_wrapped(f"{_counted(len(table), 'trial')} on the front, {fresh}")
     if front.decided:
         better = ", ".join(str(number) for number in table["trial"][table["beats_baseline"]][:MOST_ROWS]) or "none"
         family = max(one.verdict.comparisons for one in front.decided.values())
-        _say_wrapped(f"better than the baseline in every objective for sure, among {family} comparisons: {better}")
+        _say_wrapped(
+            f"better than the baseline in every objective for sure, among {_counted(family, 'comparison')}: {better}"
+        )
     for sentence in results.trades:
         _say_wrapped(sentence)
     if results.history.trials_to(0.95) is not None:
@@ -210,6 +212,10 @@ def _say_wrapped(text: str) -> None:
     """Print a sentence as wide as the terminal."""
     width, inner = shutil.get_terminal_size().columns, " " * (4 + len(text) - len(text.lstrip()))
     print(textwrap.fill(text, width, subsequent_indent=inner, break_long_words=False, break_on_hyphens=False))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _mean(row: Mapping[Any, Any], name: str) -> str:
