@@ -100,7 +100,8 @@ def _costs(study: Study, trials: int, store: Store) -> Costs:
     workload = read_workload(
         sweep.config["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
     )
-    done, _ = run_trials(study, TrialStore(None), Evaluator(study, store, Crew(None, None, Silent())), workload, trials)
+    evaluator = Evaluator(study, store, Crew(None, None, Silent()))
+    done, _ = run_trials(study, TrialStore(None), evaluator, [workload], trials)
     return StudyResults(study, done, [], None, None).costs()
 
 

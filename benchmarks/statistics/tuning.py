@@ -40,8 +40,9 @@ class HeldOut:
     def __init__(self, draws: np.random.Generator, points: int, objectives: int, seeds: int) -> None:
         self.points = [self._point(f"p{k}") for k in range(points)]
         self._baseline, self.seeds = self._point("baseline"), list(range(seeds))
-        measures = {f"m{k}": Measure(f"m{k}", "", "lower", "") for k in range(objectives)}
-        self.plan = SimpleNamespace(sweep=SimpleNamespace(mechanism=SimpleNamespace(measures=measures)))
+        measures = {f"m{k}": Measure(f"m{k}", "", "lower", "", compared_by="ratio") for k in range(objectives)}
+        sweep = SimpleNamespace(planned=None, seeds=self.seeds, mechanism=SimpleNamespace(measures=measures))
+        self.plan = SimpleNamespace(sweep=sweep)
         self._values = {
             (point.id, f"m{k}"): dict(enumerate(draws.normal(1000, 10, seeds).tolist()))
             for point in (*self.points, self._baseline)
@@ -56,6 +57,9 @@ class HeldOut:
 
     def starved(self, point: Any) -> set[int]:
         return set()
+
+    def has_ended(self, point: Any, seeds: Any) -> bool:
+        return True
 
     def baseline_of(self, point: Any) -> Any:
         return self._baseline
@@ -74,9 +78,9 @@ def false_winners(points: int, objectives: int, repetitions: int, seeds: int = 2
     for _ in range(repetitions):
         holdout: Any = HeldOut(draws, points, objectives, seeds)
         goals = tuple(Objective(one, "minimize") for one in holdout.plan.sweep.mechanism.measures.values())
-        asked: Any = SimpleNamespace(objectives=goals, constraints=())
+        request: Any = SimpleNamespace(objectives=goals, constraints=(), workload_names=[""])
         trials = [trial(k, {}, (0.0,) * objectives) for k in range(points)]
-        wrong += bool(Front(asked, trials, holdout).table()["beats_baseline"].any())
+        wrong += bool(Front(request, trials, holdout).table()["beats_baseline"].any())
     return Rate(wrong, repetitions)
 
 

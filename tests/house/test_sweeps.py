@@ -13,10 +13,10 @@ from tests.public_traces import NAMED, needs_public_traces
 from tests.slow import LONG, thinned
 from workbench.figures import draw_all, figure
 from workbench.figures.figure_files import as_csv
+from workbench.statistics import fewest_seeds
 from workbench.statistics.sentences import blocks, fitted
 from workbench.strict_yaml import read_mapping
 from workbench.tuning import read_study
-from workbench.tuning.trades import FEWEST_PAIRS
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}, "latin_hypercube": {"points": 20}}
@@ -111,7 +111,7 @@ def test_each_engine_has_a_study_of_fragmentation_throughput_and_power_balance(e
     assert balance.description.startswith("proxy for power balance, as no power is simulated: ") == (
         "proxy" in balance.name
     )
-    assert len(study.holdout_seeds) >= FEWEST_PAIRS, "too few to tell what the front trades"
+    assert len(study.holdout_seeds) >= fewest_seeds(1), "too few to tell what the front trades"
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_each_engine_has_a_study_of_fragmentation_throughput_and_power_balance(e
 def test_study(path, tmp_path, monkeypatch):
     if NAMED:
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    few = {"seeds": 2, "holdout_seeds": 3, **few_groups(read_mapping(path))}
+    few = {"seeds": 2, "holdout_seeds": 3, "report_seeds": 3, **few_groups(read_mapping(path))}
     results = wb.tune(path, tmp_path / "r", trials=4, workers=1, set=few)
     assert len(results.trials) == 4
     assert results.pareto["best"].any()

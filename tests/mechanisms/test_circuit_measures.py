@@ -153,7 +153,12 @@ def test_a_name_of_theirs_is_taken():
 def test_they_are_objectives_of_a_study(without_the_extra):
     study = {key: value for key, value in DISPATCH.items() if key != "measures"} | {
         "policy": {
-            "probe": {"tune": [{"exact_run": {"timing": "comb_1cycle"}}, {"grouped_run": {"groups": {"tune": [4, 8]}}}]}
+            "probe": {
+                "tune": [
+                    {"exact_run": {"timing": "comb_1cycle"}},
+                    {"grouped_run": {"groups": {"tune": {"values": [4, 8]}}}},
+                ]
+            }
         },
         "objectives": ["relative_area", "relative_delay", "groups_per_kilocycle"],
         "sampler": {"nsga2": {"population": 4, "seed": 0}},

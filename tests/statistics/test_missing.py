@@ -20,6 +20,7 @@ from workbench.statistics import judge
 from workbench.statistics.comparisons import by_seed, judged
 from workbench.statistics.notes import missing_notes
 from workbench.statistics.summary import summary, where_it_holds
+from workbench.tuning.contrasts import decide
 from workbench.tuning.front import Front
 
 SWEEP = {
@@ -118,12 +119,15 @@ def test_the_holdout_of_a_study_tests_what_has_pairs():
     row = broken.iloc[[point.id for point in front.points].index(lost)]
     names = [one.measure.name for one in result.study.objectives]
     assert (row["n"], row["pairs"], row["missing"]) == (0, 0, 3) and not row["beats_baseline"]
-    assert all(math.isnan(row[f"{name}_p_holm"]) for name in names)
-    tested = {
-        (point.id, one): front.comparison(point, one) for point in front.points for one in result.study.objectives
-    }
-    left = {key: one.p_value for key, one in tested.items() if one is not None and key[0] != lost}
-    assert sorted(broken.filter(like="_p_holm").stack().dropna()) == sorted(holm(left).values())
+    assert [row[f"{name}_verdict"] for name in names] == ["not compared"] * len(names)
+    assert all(math.isnan(row[f"{name}_p"]) for name in names)
+    tested = {key: one.contrast for key, one in front.decided.items() if front.points[key[0]].id != lost}
+    left = decide(tested)
+    assert {len(left)} == {one.verdict.comparisons for one in left.values()}
+    kept = broken[[point.id != lost for point in front.points]]
+    assert sorted(kept[[f"{name}_p" for name in names]].stack().dropna()) == sorted(
+        one.verdict.p for one in left.values()
+    )
 
 
 def test_a_claim_on_failed_runs_is_untested(runs):

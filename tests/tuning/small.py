@@ -29,6 +29,7 @@ SMALL: dict[str, Any] = {
     "sampler": {"nsga2": {"population": 6, "seed": 3}},
     "trials": 20,
     "holdout_seeds": {"first": 100, "count": 3},
+    "report_seeds": 3,
 }
 
 

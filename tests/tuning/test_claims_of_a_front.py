@@ -8,7 +8,9 @@ import pytest
 import workbench as wb
 from benchmarks.statistics import tuning as planted
 from workbench.errors import InputError
+from workbench.statistics import compare
 from workbench.tuning import importances
+from workbench.tuning.contrasts import Contrast
 from workbench.tuning.front import Front
 from workbench.tuning.holdout import different
 from workbench.tuning.importances import INERT
@@ -18,7 +20,9 @@ STUDY = {
     "engine": "shared_memory",
     "machine": {"segments": 64},
     "workload": {"synthetic": "random_workgroups", "count": 60, "size": {"uniform": [1, 32]}},
-    "policy": {"placement": {"tune": ["best_fit", "worst_fit", {"nearest_boundary": {"tie": {"tune": True}}}]}},
+    "policy": {
+        "placement": {"tune": ["best_fit", "worst_fit", {"size_segregated_ends": {"threshold": {"tune": True}}}]}
+    },
     "baseline": {"placement": "first_fit"},
     "objectives": [{"measure": "drain_cycles"}],
     "seeds": 4,
@@ -34,7 +38,7 @@ def shuffles():
 
 
 @pytest.fixture(scope="module")
-def found():
+def results():
     return wb.tune(STUDY, workers=1)
 
 
@@ -47,8 +51,8 @@ def test_points_of_equal_outcome_are_one_row():
 
 
 @pytest.mark.slow
-def test_the_table_says_what_levers_reach_that_change_nothing(found):
-    table = found.importances.set_index("lever")["drain_cycles"]
+def test_the_table_says_what_levers_reach_that_change_nothing(results):
+    table = results.importances.set_index("lever")["drain_cycles"]
     assert 0 < table[INERT] <= 1
     assert table.drop(INERT).sum() == pytest.approx(1)
 
@@ -82,25 +86,38 @@ def test_one_lever_that_matters_is_above_the_floor_and_the_others_are_not():
     assert above == [planted.paths()[0]]
 
 
-def test_beating_the_baseline_needs_a_p_value_corrected_over_the_front(found, monkeypatch):
+def test_beating_the_baseline_needs_a_p_value_corrected_over_the_front(results, monkeypatch):
     """20 to 29 % of studies in which nothing differs had a point that "beats" the baseline."""
-    front = found.front
-    monkeypatch.setattr(Front, "comparison", lambda self, point, one: compared(point))
-    noise = {point.id: np.random.default_rng(k) for k, point in enumerate(front.points)}
+    noise = {point.id: np.random.default_rng(k) for k, point in enumerate(results.front.points)}
 
-    def compared(point):
-        from workbench.statistics import compare
+    def contrast(self, point, objective, runs=None):
+        sides = [noise[point.id].normal(1000, 10, 12) for _ in range(2)]
+        return Contrast(objective, compare(*sides, compared_by="ratio"), ())
 
-        return compare(noise[point.id].normal(1000, 10, 12), noise[point.id].normal(1000, 10, 12))
-
-    table = front.table()
+    monkeypatch.setattr(Front, "contrast", contrast)
+    table = Front(results.study, results.front.trials, results.holdout).table()
     assert not table["beats_baseline"].any()
+    assert set(table["drain_cycles_verdict"]) <= {"undecided", "equal"}
+
+
+def test_points_that_differ_in_nothing_but_luck_seldom_beat_the_baseline():
+    rate = planted.false_winners(points=8, objectives=1, repetitions=200)
+    assert rate.interval.low < 0.05
+
+
+def test_every_word_of_a_front_is_corrected_over_all_of_its_comparisons(results):
+    front = results.front
+    assert {one.verdict.comparisons for one in front.decided.values()} == {len(front.points)}
+    row = front.table().iloc[0]
+    one = front.decided[0, "drain_cycles"]
+    assert (row.drain_cycles_size, row.drain_cycles_verdict) == (one.verdict.of.size.mean, one.verdict.word)
+    assert row.drain_cycles_p == one.verdict.p >= one.verdict.of.p_size
 
 
 @pytest.mark.parametrize("lost", [math.inf, math.nan], ids=["infinite", "refused"])
-def test_an_infinite_run_and_one_that_refused_make_no_point_best(found, monkeypatch, lost):
+def test_an_infinite_run_and_one_that_refused_make_no_point_best(results, monkeypatch, lost):
     """A tuned row was `best` with 7 of 20 runs infinite, as they were left out of its mean."""
-    front = found.front
+    front = results.front
     assert any(front.best)
     real, worst = type(front._holdout).values, set(front._holdout.seeds[:3])
 
@@ -109,7 +126,7 @@ def test_an_infinite_run_and_one_that_refused_make_no_point_best(found, monkeypa
 
     monkeypatch.setattr(type(front._holdout), "values", some_lost)
     monkeypatch.setattr(type(front._holdout), "refused", lambda *_: worst if math.isnan(lost) else set())
-    again = Front(found.study, front.trials, front._holdout)
+    again = Front(results.study, front.trials, front._holdout)
     assert not any(again.best) and all(math.isinf(row[0]) for row in again.means)
     assert again.table()["n"].tolist() == [12] * len(again.points)
 

@@ -31,7 +31,10 @@ BOUNDED: dict[str, Any] = {
 }
 PRUNED: dict[str, Any] = {"pruning": {"after": 1, "margin": 0.0}}
 FAILS: dict[str, Any] = {
-    "policy": {"placement": {"tune": ["first_fit", f"{Path(__file__).parent / 'small.py'}:FailsWhenWide"]}},
+    "policy": {
+        "placement": {"tune": ["first_fit", f"{Path(__file__).parent / 'small.py'}:FailsWhenWide"]},
+        "queue": {"fifo_lookahead": {"k": {"tune": {"least": 1, "most": 8}}}},
+    },
 }
 CASES: list[tuple[Any, dict[str, Any]]] = [
     ({"nsga2": {"population": 6, "seed": 3}}, {}),

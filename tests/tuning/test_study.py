@@ -50,18 +50,33 @@ def test_every_argument_of_the_sampler_is_written_down():
     }
 
 
+@pytest.mark.parametrize("objectives", [["drain_cycles"], ["drain_cycles", "mean_external_fragmentation"]])
+def test_a_study_without_a_sampler_is_proposed_by_tpe_with_its_own_first_seed(objectives):
+    given = {"sampler": {"tpe": {"seed": 7}}, "objectives": objectives, "seeds": [7, 40], "trials": 12}
+    named, unnamed = (tune(small(**{**given, "sampler": one})) for one in (given["sampler"], None))
+    assert unnamed.trials.equals(named.trials)
+    assert unnamed.study.config["sampler"] == {"tpe": named.study.sampler.plain()}
+
+
+def test_a_study_without_a_sampler_goes_on_from_its_folder(tmp_path):
+    whole = tune(small(sampler=None, trials=12))
+    tune(small(sampler=None, trials=12), tmp_path / "out", 5)
+    assert tune(tmp_path / "out" / "study.yaml", tmp_path / "out", 12).trials.equals(whole.trials)
+
+
 def test_holdout_seeds_are_fresh_by_themselves():
-    study = read_study(small(holdout_seeds=None))
-    assert (study.holdout_seeds, study.report_seeds) == (list(range(2, 22)), list(range(22, 42)))
-    study = read_study(small(seeds=[7, 40], holdout_seeds=2))
-    assert (study.holdout_seeds, study.report_seeds) == ([41, 42], [43, 44])
-    assert read_study(small(report_seeds={"first": 200, "count": 2})).report_seeds == [200, 201]
+    study = read_study(small(holdout_seeds=None, report_seeds=None))
+    assert (study.holdout_seeds, study.report_seeds) == (list(range(2, 22)), list(range(22, 222)))
+    assert study.report_by_spread
+    study = read_study(small(seeds=[7, 40], holdout_seeds=2, report_seeds={"most": 3}))
+    assert (study.holdout_seeds, study.report_seeds) == ([41, 42], [43, 44, 45])
+    study = read_study(small(report_seeds={"first": 200, "count": 2}))
+    assert study.report_seeds == [200, 201] and not study.report_by_spread
 
 
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"sampler": None}, "study: the key sampler is missing (who proposes"),
         ({"objectives": None}, "study: the key objectives is missing"),
         (
             {"sampler": "annealing"},
@@ -115,6 +130,8 @@ def test_holdout_seeds_are_fresh_by_themselves():
         ({"report_seeds": [1]}, "study: report_seeds must be fresh: seed 1 is tuned on."),
         ({"report_seeds": [99, 100]}, "study: report_seeds must be fresh: seed 100 is one of holdout_seeds."),
         ({"holdout_seeds": {"frist": 3}}, "holdout_seeds"),
+        ({"report_seeds": {"most": 0}}, "study: report_seeds must be seeds, or {most: N} with N a whole number from 1"),
+        ({"report_seeds": {"most": 3, "first": 2}}, "study: report_seeds must be seeds, or {most: N}"),
         ({"engine": "shared"}, "study: unknown engine 'shared'"),
         ({"baseline": {"placement": "firstfit"}}, "unknown placement policy 'firstfit'"),
         ({"machine": {"segments": 8}}, "segments"),

@@ -6,7 +6,6 @@ Then what the study found, in words: the front on fresh seeds beside the baselin
 from __future__ import annotations
 
 import argparse
-import math
 import shutil
 import textwrap
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
 from workbench.experiments.results_folder import default_folder
-from workbench.number_text import to_half, with_limits
+from workbench.number_text import to_half
 from workbench.strict_yaml import read_mapping
 from workbench.tuning.front import BEST, POINTS
 from workbench.tuning.importances import INERT
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.tuning import StudyResults
+    from workbench.tuning.contrasts import Decided
 
 
 PORT = 8080
@@ -113,7 +113,11 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
         say_levers(results.importances)
         _say_next(results, folder)
     given_up = f", {len(results.pruned)} given up" if results.study.pruning else ""
-    trials = f"{len(results.all_trials)} trials ({len(results.failures)} failed{given_up})"
+    if results.all_tried:
+        _say_wrapped(results.all_tried)
+    tried, different = len(results.all_trials), results.different_settings
+    repeats = f" of {different} different settings" if different < tried else ""
+    trials = f"{tried} trials{repeats} ({len(results.failures)} failed{given_up})"
     print(f"{trials} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
@@ -125,24 +129,28 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
 
 def _say_front(results: StudyResults) -> None:
     """Print what is still best on fresh seeds, with what it gains over the baseline."""
-    table, names = results.pareto, [one.measure.name for one in results.study.objectives]
+    front, table = results.front, results.pareto
+    names = [one.measure.name for one in results.study.objectives]
     best = table[table["best"]].sort_values(names[0])
+    place = {trial.number: k for k, trial in enumerate(front.trials)}
     for row in best.head(MOST_ROWS).to_dict("records"):
         _say_wrapped(f"trial {row['trial']}  {row['policy']}")
         for name in names:
-            print(f"    {name} {_gain(row, name)}")
-    if "beats_baseline" in table:
-        bounds = table[[f"{name}_difference_low" for name in names]].notna().to_numpy().any()
-        interval = "[ ] its 95 % interval" if bounds else "no 95 % interval at so few seeds"
-        _say_wrapped(f"( ) gain over the baseline, positive = better; {interval}")
+            print(f"    {name} {_mean(row, name)}{_against(front.decided.get((place[row['trial']], name)))}")
+    if front.decided:
+        interval = "[ ] its 95 % interval" if len(results.study.holdout_seeds) > 1 else "no interval at one seed"
+        _say_wrapped(f"( ) against the baseline: a ratio above 1, a difference above 0 is better; {interval}")
     say_notes(_missing(results))
     if len(best) > MOST_ROWS:
         print(f"... and {len(best) - MOST_ROWS} more")
-    fresh = f"{len(best)} of them still on {len(results.study.holdout_seeds)} fresh seeds"
-    _say_wrapped(f"{len(table)} trials are on the front, {fresh}")
-    if "beats_baseline" in table:
+    fresh = f"{len(best)} of them still on {_counted(len(results.study.holdout_seeds), 'fresh seed')}"
+    _say_wrapped(f"{_counted(len(table), 'trial')} on the front, {fresh}")
+    if front.decided:
         better = ", ".join(str(number) for number in table["trial"][table["beats_baseline"]][:MOST_ROWS]) or "none"
-        _say_wrapped(f"better than the baseline in every objective, all intervals clear of zero: {better}")
+        family = max(one.verdict.comparisons for one in front.decided.values())
+        _say_wrapped(
+            f"better than the baseline in every objective for sure, among {_counted(family, 'comparison')}: {better}"
+        )
     for sentence in results.trades:
         _say_wrapped(sentence)
     if results.history.trials_to(0.95) is not None:
@@ -155,6 +163,7 @@ def _say_next(results: StudyResults, folder: Path) -> None:
     """Print which point is the one to take, what it gains and loses, how it does where it was held out, and what is
     next."""
     front = results.front
+    _say_rivals(results)
     for sentence in results.to_take:
         _say_wrapped(sentence)
     print(f"    workbench run {folder / BEST}")
@@ -165,6 +174,16 @@ def _say_next(results: StudyResults, folder: Path) -> None:
     if len(front) > 1:
         print(f"all {len(front)} in the next sweep, or one by one:")
         print(f"    vary: {{front: {folder}}}\n    {folder / POINTS}/")
+
+
+def _say_rivals(results: StudyResults) -> None:
+    """Print the best of each rival, and how many trials it took."""
+    if results.rivals:
+        print(f"rivals, each tuned in at most {results.study.trials} trials on the same seeds:")
+    for name, rival in results.rivals.items():
+        tried = rival.all_tried or f"{len(rival.all_trials)} trials"
+        best = "no trial keeps the constraints" if rival.holdout is None else f"its best is {_named_study(rival)}"
+        _say_wrapped(f"    {name}: {best} ({tried})")
 
 
 def _named_study(results: StudyResults) -> str:
@@ -195,14 +214,20 @@ def _say_wrapped(text: str) -> None:
     print(textwrap.fill(text, width, subsequent_indent=inner, break_long_words=False, break_on_hyphens=False))
 
 
-def _gain(row: Mapping[Any, Any], name: str) -> str:
-    """Return a mean on fresh seeds, and its difference to the baseline, in the digits that the interval earns."""
-    difference = row.get(f"{name}_difference", math.nan)
-    if math.isnan(difference):
-        return to_half(row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2)
-    low, high = row[f"{name}_difference_low"], row[f"{name}_difference_high"]
-    gain = f"{'+' if difference > 0 else ''}{with_limits(difference, low, high)}"
-    return f"{to_half(row[name], (high - low) / 2)} ({gain})"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _mean(row: Mapping[Any, Any], name: str) -> str:
+    """Return a mean on fresh seeds in the digits that its interval earns."""
+    return to_half(row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2)
+
+
+def _against(one: Decided | None) -> str:
+    """Return how a point does against the baseline, in brackets; nothing where there is none."""
+    if one is None or not one.verdict.of.n:
+        return ""
+    return f" ({', '.join(filter(None, [one.size, 'sure' if one.verdict.is_sure else one.verdict.word]))})"
 
 
 def say_levers(table: pd.DataFrame) -> None:
@@ -237,11 +262,15 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
     return {
         "folder": str(folder),
         "trials": len(results.all_trials),
+        "different_settings": results.different_settings,
+        "all_tried": results.all_tried,
         "failed": len(results.failures),
         "pruned": len(results.pruned),
         "pareto": results.pareto.to_dict("records") if results.holdout is not None else [],
         "best": {"file": str(folder / BEST), **_best_fact(results)} if results.holdout is not None else None,
         "trades": results.trades,
+        "by_workload": results.by_workload.to_dict("records") if _has_workloads(results) else [],
+        "rivals": {name: _rival_fact(rival) for name, rival in results.rivals.items()},
         "hold_out": _held_out_fact(results),
         "missing": _missing(results),
         "trials_to_95_percent": results.history.trials_to(0.95),
@@ -250,6 +279,16 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
         "tuner_seconds": results.tuner_seconds,
         "figures": [str(path) for path in figures],
     }
+
+
+def _has_workloads(results: StudyResults) -> bool:
+    return results.holdout is not None and len(results.study.workloads) > 1
+
+
+def _rival_fact(rival: StudyResults) -> dict[str, Any]:
+    facts = {"trials": len(rival.all_trials), "failed": len(rival.failures), "all_tried": rival.all_tried}
+    best = None if rival.holdout is None else {key: one for key, one in _best_fact(rival).items() if key != "sentences"}
+    return {**facts, "best": best}
 
 
 def _best_fact(results: StudyResults) -> dict[str, Any]:

@@ -377,7 +377,17 @@ def with_files(config: Mapping[str, Any], folder: Path, rename: Rename) -> dict[
     return {key: readers[key](value, new) if key in readers else value for key, value in config.items()}
 
 
-_WITH_PARTS = ("policy", "baseline", "measures", "least_effect", "figures", "seeds", "objectives", "constraints")
+_WITH_PARTS = (
+    "policy",
+    "baseline",
+    "measures",
+    "least_effect",
+    "figures",
+    "seeds",
+    "objectives",
+    "constraints",
+    "rivals",
+)
 """The keys below which `FILE.py:NAME` may stand."""
 
 

@@ -55,7 +55,7 @@ def _trials(results: StudyResults, *measures: Measure) -> Cloud:
 
 def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
     assert results.holdout is not None
-    points, baselines = results.holdout.points, _baselines(results)
+    points, baselines = results.front.first_points, _baselines(results)
     pairs = [
         (results.front.name(point), trial.number) for point, trial in zip(results.front.points, results.front.trials)
     ]
@@ -101,7 +101,7 @@ def _baselines(results: StudyResults) -> dict[str, str]:
     """Return what the points of the front are held to, by id: the names."""
     assert results.holdout is not None
     own = {point.id for point in results.front.points}
-    return {point.id: results.front.name(point) for point in results.holdout.points if point.id not in own}
+    return {point.id: results.front.name(point) for point in results.front.first_points if point.id not in own}
 
 
 PARETO_FIGURE = OfStudy(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
@@ -76,6 +78,25 @@ class Dimension(NamedTuple):
         return is_number and self.least <= parameter <= self.most
 
     @property
+    def size(self) -> float:
+        """Return how many values it has; infinite of a number without steps."""
+        if self.kind == "category":
+            return len(self.values)
+        if self.kind == "number" and self.step is None:
+            return 1 if self.least == self.most else math.inf
+        return round((self.most - self.least) / (self.step or 1)) + 1
+
+    def every_value(self) -> list[Any]:
+        """Return every value of an axis that has finitely many."""
+        if self.kind == "category":
+            return list(self.values)
+        steps = range(int(self.size))
+        if self.kind == "number":
+            low, step = Decimal(str(self.least)), Decimal(str(self.step or 1))
+            return [float(low + k * step) for k in steps]
+        return [self.value(int(self.least) + k * int(self.step or 1)) for k in steps]
+
+    @property
     def labels(self) -> tuple[Plain, ...]:
         """Return the values of a category as a journal can hold them."""
         return tuple(value if isinstance(value, Plain) else str(value) for value in self.values)
@@ -93,20 +114,24 @@ def tunable(lever: Lever) -> bool:
     return lever.kind in ("choice", "switch")
 
 
+VALUES = "values"
 _NARROWED_BY = ("least", "most", "step", "scale")
 _NUMERIC = ("integer", "number")
 ENTRY_KINDS: dict[str, Any] = {"integers": "integer", "numbers": "number"}
 """The kind of one entry, by the kind of its list."""
-_NO_RANGE = "has no range to tune over; give a list of values, {tune: [...]}"
+_NO_RANGE = "has no range to tune over; give its values, {tune: {values: [...]}}"
 
 
 def dimension(lever: Lever, wish: Any, path: str, where: str = "") -> Dimension:
-    """Return the axis of one lever: its whole range (`wish` is True), a list of values, or a narrower range.
+    """Return the axis of one lever: its whole range (`wish` is True), a narrower range, or some values.
+
+    Values are `{values: [...]}` or a bare list. A bare list of two rising numbers is refused for a numeric lever: it
+    may mean a range too.
 
     Raises
     ------
     InputError
-        A value is not allowed for the lever, the range is empty, or the lever has none.
+        A value is not allowed for the lever, the range is empty, the lever has none, or two numbers may mean either.
 
     Examples
     --------
@@ -118,11 +143,17 @@ def dimension(lever: Lever, wish: Any, path: str, where: str = "") -> Dimension:
     workbench.errors.InputError: a.yaml: probe.width.tune.most must be a power of two from 1 to 64. Got 65. Nearest: 64.
     """
     if isinstance(wish, (list, tuple)):
+        _refuse_two_numbers(lever, wish, path, where)
         return _category(lever, wish, path, where)
+    if isinstance(wish, Mapping) and VALUES in wish:
+        if len(wish) > 1:
+            other = next(key for key in wish if key != VALUES)
+            raise InputError(at(where, f"{path}.tune.values must stand alone; it says all that is tried. Got {other}."))
+        return _category(lever, wish[VALUES], path, where, f".{VALUES}")
     if isinstance(wish, Mapping):
         return _range(_narrowed(lever, wish, path, where), path, where)
     if wish is not True:
-        raise wrong_value(where, f"{path}.tune", "must be true, a list of values, or {least: , most: }", wish)
+        raise wrong_value(where, f"{path}.tune", "must be true, {least: , most: }, or {values: [...]}", wish)
     if lever.kind == "switch":
         return _category(lever, (False, True), path, where)
     if lever.kind == "choice":
@@ -130,12 +161,24 @@ def dimension(lever: Lever, wish: Any, path: str, where: str = "") -> Dimension:
     return _range(lever, path, where)
 
 
-def _category(lever: Lever, values: Any, path: str, where: str) -> Dimension:
-    if not values:
-        raise wrong_value(where, f"{path}.tune", "must be a list of at least one value", values)
-    checked = tuple(lever.check(value, f"{path}.tune[{k}]", where) for k, value in enumerate(values))
+def _refuse_two_numbers(lever: Lever, wish: Any, path: str, where: str) -> None:
+    """Refuse two rising numbers for a numeric lever, which are written for a range as often as for two values."""
+    is_two = lever.kind in _NUMERIC and len(wish) == 2
+    if is_two and all(isinstance(one, numbers.Real) for one in wish) and wish[0] < wish[1]:
+        low, high = wish
+        spellings = (
+            f"{{tune: {{least: {low}, most: {high}}}}} is a range, {{tune: {{values: [{low}, {high}]}}}} is two values"
+        )
+        raise wrong_value(where, f"{path}.tune", f"must say what two numbers mean: {spellings}", wish)
+
+
+def _category(lever: Lever, values: Any, path: str, where: str, key: str = "") -> Dimension:
+    place = f"{path}.tune{key}"
+    if not values or not isinstance(values, (list, tuple)):
+        raise wrong_value(where, place, "must be a list of at least one value", values)
+    checked = tuple(lever.check(value, f"{place}[{k}]", where) for k, value in enumerate(values))
     if len(set(checked)) != len(checked):
-        raise wrong_value(where, f"{path}.tune", "must be a list of different values", values)
+        raise wrong_value(where, place, "must be a list of different values", values)
     default = None if lever.required else lever.check(lever.default)
     return Dimension(path, "category", 0, 0, None, False, checked, default if default in checked else checked[0])
 
@@ -143,7 +186,7 @@ def _category(lever: Lever, values: Any, path: str, where: str) -> Dimension:
 def _narrowed(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Lever:
     for key in wish:
         if key not in _NARROWED_BY:
-            raise unknown_name(at(where, f"{path}.tune"), "key", key, _NARROWED_BY)
+            raise unknown_name(at(where, f"{path}.tune"), "key", key, (*_NARROWED_BY, VALUES))
     if lever.kind not in _NUMERIC:
         raise InputError(at(where, f"{path} {_NO_RANGE}{_or_ends(lever)}."))
     ends = {key: lever.check(wish[key], f"{path}.tune.{key}", where) for key in ("least", "most") if key in wish}
@@ -182,7 +225,18 @@ def _range(lever: Lever, path: str, where: str) -> Dimension:
     log = lever.scale == "log" and least > 0
     step = None if log else lever.step
     kind: Kind = "integer" if lever.kind == "integer" else "number"
-    return Dimension(path, kind, least, least + step * ((most - least) // step) if step else most, step, log, (), start)
+    return Dimension(path, kind, least, _last(least, most, step) if step else most, step, log, (), start)
+
+
+def _last(least: float, most: float, step: float) -> float:
+    """Return the last step of a range, computed in decimals as Optuna does: 1 // 0.1 is 9 in floats.
+
+    >>> _last(0, 1, 0.1), _last(0, 1, 0.3), _last(3, 10, 4)
+    (1.0, 0.9, 7)
+    """
+    low, high, each = (Decimal(str(one)) for one in (least, most, step))
+    last = low + each * ((high - low) // each)
+    return int(last) if isinstance(most, int) and last == int(last) and isinstance(step, int) else float(last)
 
 
 def _or_ends(lever: Lever) -> str:

@@ -3,7 +3,8 @@
 Trials are proposed in batches of a fixed size, so neither the number of workers nor an interruption changes what is
 proposed. A study that goes on is replayed: a fresh sampler of the same seed is asked for every trial from the first
 one. A trial whose outcome is kept is not run again. If the sampler proposes another trial than the one that is
-kept, its next proposals are not those of an uninterrupted study, and the study is refused.
+kept, its next proposals are not those of an uninterrupted study, and the study is refused. If there are no more
+settings than trials, each setting is tried once, in the order of the study file, and no sampler is asked.
 
 The workbench's own facts stand in the trial's user attributes, where a dashboard shows them. They are the point's id,
 the error, the means that constraints bound, and the trial that made it hopeless.
@@ -13,14 +14,15 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.errors import InputError, StoreError, shown
 from workbench.runs.run import PlannedPoint
 from workbench.tuning.dimension import Dimension
 from workbench.tuning.evaluator import Evaluator
 from workbench.tuning.objectives import Incumbents, costs_of
-from workbench.tuning.space import dimensions
+from workbench.tuning.space import dimensions, settings, size
 from workbench.tuning.study import Proposal, Study, Trial, planned, proposed
 from workbench.tuning.trial_store import TrialStore, quiet
 
@@ -29,14 +31,18 @@ if TYPE_CHECKING:
 
 
 POINT, ERROR, BEATEN_BY = "point", "error", "beaten_by"
+AT_ONCE = 32
+"""Trials of a batch where every setting is tried."""
+_Asked: TypeAlias = "tuple[optuna.trial.Trial, Proposal]"
 
 
 def run_trials(
-    study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any, trials: int
+    study: Study, trial_store: TrialStore, evaluator: Evaluator, workloads: Sequence[Any], trials: int
 ) -> tuple[list[Trial], float]:
     """Bring a study to so many trials, and return them; what the store holds is not tried again.
 
-    Beside them the seconds that were spent on proposing, telling and keeping, not on runs.
+    If there are no more settings than trials, each is tried once and the study stops. The second value is the seconds
+    that were spent on proposing, telling and keeping, not on runs.
 
     Raises
     ------
@@ -45,9 +51,9 @@ def run_trials(
     """
     began, runs_before = time.perf_counter(), evaluator.seconds
     with quiet():
-        scheduler = _Scheduler(study, trial_store, evaluator, workload)
-        while scheduler.finished < trials:
-            scheduler.batch(trials)
+        scheduler = _Scheduler(study, trial_store, evaluator, workloads, trials)
+        while scheduler.finished < scheduler.trials:
+            scheduler.batch()
         done = [trial_of(study, frozen) for frozen in trial_store.trials]
     return done, time.perf_counter() - began - (evaluator.seconds - runs_before)
 
@@ -55,37 +61,51 @@ def run_trials(
 class _Scheduler:
     """Where a sampler is asked and told; in memory, so that no storage slows it down."""
 
-    def __init__(self, study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any) -> None:
+    def __init__(
+        self, study: Study, trial_store: TrialStore, evaluator: Evaluator, workloads: Sequence[Any], trials: int
+    ) -> None:
         """Begin Optuna's study with a fresh sampler, which knows no trial yet."""
         import optuna
 
-        self._study, self._trial_store, self._evaluator, self._workload = study, trial_store, evaluator, workload
+        self._study, self._trial_store, self._evaluator, self._workloads = study, trial_store, evaluator, workloads
         directions = [objective.direction for objective in study.objectives]
-        self.optuna_study = optuna.create_study(directions=directions, sampler=study.sampler.make(study.space))
+        every = every_setting(study, trial_store) if study.tries_all else []
+        self._every = iter(every) if study.tries_all else None
+        self.trials = len(every) if study.tries_all and size(study.space) <= trials else trials
+        """How many there will be."""
+        self._at_once = AT_ONCE if study.tries_all else study.sampler.at_once()
+        sampler = optuna.samplers.RandomSampler(seed=0) if study.tries_all else study.sampler.make(study.space)
+        self.optuna_study = optuna.create_study(directions=directions, sampler=sampler)
         self.finished = 0
         self._front = Incumbents()
 
-    def batch(self, trials: int) -> None:
+    def batch(self) -> None:
         """Ask for a whole batch, and run and tell as much of it as there are to be trials."""
-        size = self._study.sampler.at_once()
-        wanted = min(size, trials - self.finished)
-        self._evaluator.expected = (trials - self.finished) * len(self._study.sweep.seeds)
-        batch = [self._ask() for _ in range(size)][:wanted]
+        wanted = min(self._at_once, self.trials - self.finished)
+        self._evaluator.expected = (self.trials - self.finished) * self._study.runs_a_trial
+        proposals = self._at_once if self._every is None else wanted
+        batch = [self._ask() for _ in range(proposals)][:wanted]
         self._trial_store.settle()
         self._tell(batch)
         self.finished += wanted
 
-    def _ask(self) -> tuple[optuna.trial.Trial, Proposal]:
+    def _ask(self) -> _Asked:
+        known = dimensions(self._study.space)
+        if self._every is not None:
+            parameters = next(self._every)
+            self.optuna_study.enqueue_trial(parameters)
+            wanted = [dimension for dimension in known if dimension.path in parameters]
+        else:
+            wanted = [] if self._study.sampler.conditional else list(known)
         trial = self.optuna_study.ask()
-        if not self._study.sampler.conditional:
-            for dimension in dimensions(self._study.space):
-                dimension.ask(trial)
+        for dimension in wanted:
+            dimension.ask(trial)
         return trial, proposed(self._study, lambda dimension: dimension.ask(trial))
 
-    def _tell(self, batch: list[tuple[optuna.trial.Trial, Proposal]]) -> None:
+    def _tell(self, batch: list[_Asked]) -> None:
         """Run what a batch asks for, tell all of it in order, and keep what is new."""
         kept = self._trial_store.trials
-        points = {trial.number: (proposal, self._point(proposal)) for trial, proposal in batch}
+        points = {trial.number: (proposal, self._points(proposal)) for trial, proposal in batch}
         new = {number: request for number, request in points.items() if number >= len(kept)}
         repeated = {t.number: self._repeated(t, points[t.number][1]) for t, _ in batch if t.number not in new}
         judged = repeated | self._evaluator.judge(new, self._front.front)
@@ -98,7 +118,7 @@ class _Scheduler:
         for frozen in outcomes:
             self._learn(frozen)
 
-    def _repeated(self, trial: optuna.trial.Trial, point: PlannedPoint | InputError) -> Trial:
+    def _repeated(self, trial: optuna.trial.Trial, points: Sequence[PlannedPoint] | InputError) -> Trial:
         """Return the outcome that is kept of a trial which the sampler proposes again.
 
         Raises
@@ -111,7 +131,7 @@ class _Scheduler:
         frozen = self._trial_store.trials[trial.number]
         kept = trial_of(self._study, frozen)
         then = {"number": frozen.number, **frozen.params, POINT: kept.point}
-        now = {"number": trial.number, **trial.params, POINT: "" if isinstance(point, InputError) else point.id}
+        now = {"number": trial.number, **trial.params, POINT: "" if isinstance(points, InputError) else points[0].id}
         if now == then:
             return kept
         differs = next(name for name in {**now, **then} if now.get(name) != then.get(name))
@@ -121,11 +141,11 @@ class _Scheduler:
             f"{shown(now.get(differs))}); begin a new study in another folder, or with another sampler."
         )
 
-    def _point(self, proposal: Proposal) -> PlannedPoint | InputError:
-        """Return the point of a proposal; some combinations of levers are none, which fails the trial and not the
+    def _points(self, proposal: Proposal) -> tuple[PlannedPoint, ...] | InputError:
+        """Return the points of a proposal; some combinations of levers are none, which fails the trial and not the
         study."""
         try:
-            return planned(self._study, proposal, self._workload)
+            return planned(self._study, proposal, self._workloads)
         except InputError as wrong:
             return wrong
 
@@ -136,7 +156,19 @@ class _Scheduler:
         trial = trial_of(self._study, frozen)
         if trial.values is not None and trial.feasible(self._study.constraints):
             costs = costs_of(trial.values, self._study.objectives)
-            self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workload))
+            self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workloads))
+
+
+def every_setting(study: Study, trial_store: TrialStore) -> list[dict[str, Any]]:
+    """Return the parameters of every trial of a study that tries each setting: those that are kept, then the others.
+
+    Kept trials come first, because a sampler proposed them when the study was to have fewer trials.
+    """
+    axes = {dimension.path: dimension for dimension in dimensions(study.space)}
+    tried = {trial_of(study, frozen).proposal.setting for frozen in trial_store.trials}
+    untried = [chosen for chosen in settings(study.space) if tuple(chosen.items()) not in tried]
+    rest = [{path: axes[path].parameter(value) for path, value in chosen.items()} for chosen in untried]
+    return [*(frozen.params for frozen in trial_store.trials), *rest]
 
 
 def trial_of(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:

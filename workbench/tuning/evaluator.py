@@ -7,8 +7,9 @@ it, points that are hopeless on the first seeds are given up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from statistics import fmean
 from typing import NamedTuple
 
 from workbench.errors import InputError
@@ -18,10 +19,11 @@ from workbench.experiments.progress import Silent, skip
 from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress
 from workbench.experiments.store import Row, Store
 from workbench.mechanisms.measured_by import lacking
+from workbench.metrics.measure import Measure
 from workbench.process import working_clock
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics.adaptive_seeds import run_plan
-from workbench.tuning.objectives import Constraint, Costs, Incumbent, Objective, beaten_by, costs_of
+from workbench.tuning.objectives import Costs, Incumbent, beaten_by, costs_of, over_workloads
 from workbench.tuning.study import Proposal, Study, Trial
 
 
@@ -37,6 +39,8 @@ class Crew(NamedTuple):
         return run_plan(plan, store, *self)
 
 
+Points = Sequence[PlannedPoint]
+"""The points of a setting, one a workload."""
 HAND_OVER_SECONDS = 0.5
 """Work that takes less is done faster here than it is handed to workers."""
 
@@ -56,54 +60,62 @@ class Evaluator:
         self._working, self._runs = 0.0, 0  # seconds without those of compilation, of so many runs
 
     def judge(
-        self, request: Mapping[int, tuple[Proposal, PlannedPoint | InputError]], front: Sequence[Incumbent]
+        self, request: Mapping[int, tuple[Proposal, Points | InputError]], front: Sequence[Incumbent]
     ) -> dict[int, Trial]:
         """Run a batch of trials, and return them with what they are told.
 
         Parameters
         ----------
         request : mapping
-            By number of the trial, its proposal with its point, or why there is no such point.
+            By number of the trial, its proposal with its points, one a workload, or why there are none.
         front : incumbents
             The front before this batch, by which trials are given up where the study wants that.
         """
-        points = {number: point for number, (_, point) in request.items() if isinstance(point, PlannedPoint)}
+        points = {number: given for number, (_, given) in request.items() if not isinstance(given, InputError)}
         before = len(self._watch.fresh)
         lost = self._give_up(points, front)
-        self._run([point for number, point in points.items() if lost.get(number) is None], self._study.sweep.seeds)
-        self._watch.skip(len(request) * len(self._study.sweep.seeds) - (len(self._watch.fresh) - before))
+        self._run([given for number, given in points.items() if lost.get(number) is None], self._study.sweep.seeds)
+        self._watch.skip(len(request) * self._study.runs_a_trial - (len(self._watch.fresh) - before))
         return {
-            number: self._judged(point, Trial(number, proposal, point.id, None, "", beaten_by=lost.get(number)))
-            if isinstance(point, PlannedPoint)
-            else Trial(number, proposal, "", None, str(point))
-            for number, (proposal, point) in request.items()
+            number: Trial(number, proposal, "", None, str(given))
+            if isinstance(given, InputError)
+            else self._judged(given, Trial(number, proposal, given[0].id, None, "", beaten_by=lost.get(number)))
+            for number, (proposal, given) in request.items()
         }
 
-    def _give_up(self, points: Mapping[int, PlannedPoint], front: Sequence[Incumbent]) -> dict[int, int | None]:
+    def _give_up(self, points: Mapping[int, Points], front: Sequence[Incumbent]) -> dict[int, int | None]:
         """Run the first seeds, and find the trials that make others hopeless."""
         rule = self._study.pruning
         if rule is None:
             return {}
         seeds = self._study.sweep.seeds[: rule.after]
-        self._run([*points.values(), *(one.point for one in front)], seeds)
-        costs = {point.id: self._costs(point, seeds) for point in (*points.values(), *(one.point for one in front))}
+        every = [*points.values(), *(one.points for one in front)]
+        self._run(every, seeds)
+        costs = {one[0].id: self._costs(one, seeds) for one in every}
         return {
-            number: beaten_by(front, lambda one: costs[one.id], costs[point.id], rule.margin)
-            for number, point in points.items()
-            if costs[point.id]
+            number: beaten_by(front, lambda them: costs[them[0].id], costs[own[0].id], rule.margin)
+            for number, own in points.items()
+            if costs[own[0].id]
         }
 
-    def _costs(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Costs]:
+    def _costs(self, points: Points, seeds: Sequence[int]) -> list[Costs]:
         """Return one row a seed; none at all where a run failed or an objective is no number."""
-        rows = self._rows(point, seeds)
-        names = [one.measure.name for one in self._study.objectives]
-        values = [[row.measures.get(name, math.nan) for name in names] for row in rows]
-        known = all(row.status == "done" for row in rows) and all(math.isfinite(one) for row in values for one in row)
+        rows = self._rows(points, seeds)
+        if any(row.status != "done" for row in rows):
+            return []
+        columns = [self._by_seed(one.measure, points, seeds) for one in self._study.objectives]
+        values = list(zip(*columns, strict=True))
+        known = all(math.isfinite(one) for row in values for one in row)
         return [costs_of(one, self._study.objectives) for one in values] if known else []
 
-    def _run(self, points: Sequence[PlannedPoint], seeds: Sequence[int]) -> None:
+    def _by_seed(self, measure: Measure, points: Points, seeds: Sequence[int]) -> list[float]:
+        """Return one value a seed over all workloads; NaN where there is none."""
+        columns = [[row.measures.get(measure.name, math.nan) for row in self._rows([point], seeds)] for point in points]
+        return [over_workloads(values, measure) for values in zip(*columns, strict=True)]
+
+    def _run(self, settings: Sequence[Points], seeds: Sequence[int]) -> None:
         """Run what is missing; a run that failed in this process is not tried again."""
-        different = {point.id: point for point in points}
+        different = {point.id: point for points in settings for point in points}
         missing = [point for point in different.values() if not self._has(point, seeds)]
         if not missing:
             return
@@ -123,23 +135,36 @@ class Evaluator:
         worth = each * (self.expected - self._runs) > WORTH_SECONDS and each * len(plan) > HAND_OVER_SECONDS
         return max(cores(), 1) if worth else 1
 
-    def _judged(self, point: PlannedPoint, trial: Trial) -> Trial:
+    def _judged(self, points: Points, trial: Trial) -> Trial:
         """Return a trial with the mean of each objective over the seeds, or why there is none."""
         if trial.beaten_by is not None:
             return trial
-        rows = self._rows(point, self._study.sweep.seeds)
+        seeds = self._study.sweep.seeds
+        for name, point in zip(self._study.workload_names, points, strict=True):
+            if problem := self._problem(point):
+                on = f" on {name}" if len(points) > 1 else ""
+                return trial._replace(error=f"seed {problem[0]}{on}: {problem[1]}")
+        values = [self._by_seed(one.measure, points, seeds) for one in self._study.objectives]
+        for objective, column in zip(self._study.objectives, values, strict=True):
+            if not all(map(math.isfinite, column)):
+                return trial._replace(error=f"{objective.measure.name} has no geometric mean over the workloads.")
+        bounds = [
+            one.worst([fmean(self._by_seed(one.measure, [point], seeds)) for point in points])
+            for one in self._study.constraints
+        ]
+        return trial._replace(values=tuple(map(fmean, values)), limits=tuple(bounds))
+
+    def _problem(self, point: PlannedPoint) -> tuple[int, str] | None:
+        """Return the first seed of a point without a value of every measure, and why."""
+        rows = self._rows([point], self._study.sweep.seeds)
         for row in rows:
             if row.status != "done":
-                return trial._replace(error=f"seed {row.seed}: {row.error}")
+                return row.seed, row.error
         for name in self._study.sweep.measures:
             for row in rows:
                 if not math.isfinite(row.measures.get(name, math.nan)):
-                    return trial._replace(error=f"seed {row.seed}: {name} {self._why(row, name)}.")
-
-        def means(bounds: Iterable[Objective | Constraint]) -> tuple[float, ...]:
-            return tuple(math.fsum(row.measures[one.measure.name] for row in rows) / len(rows) for one in bounds)
-
-        return trial._replace(values=means(self._study.objectives), limits=means(self._study.constraints))
+                    return row.seed, f"{name} {self._why(row, name)}."
+        return None
 
     def _why(self, row: Row, name: str) -> str:
         """Return why a measure of a row cannot be taken."""
@@ -148,8 +173,8 @@ class Evaluator:
             return f"is missing, as something was refused ({refusals}: {count:g})"
         return "is not a finite number"
 
-    def _rows(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Row]:
-        return [self._watch.rows[run_id(point.id, seed)] for seed in seeds]
+    def _rows(self, points: Points, seeds: Sequence[int]) -> list[Row]:
+        return [self._watch.rows[run_id(point.id, seed)] for point in points for seed in seeds]
 
     def _has(self, point: PlannedPoint, seeds: Sequence[int]) -> bool:
         runs = [run_id(point.id, seed) for seed in seeds]

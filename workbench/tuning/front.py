@@ -5,6 +5,7 @@ Each point of a front is a sweep file of its own, which runs it beside the basel
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,19 +18,15 @@ from workbench.experiments.results_folder import write_own, write_whole
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import KEYS, relative_to, with_files
-from workbench.metrics.measure import Measure
 from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
-from workbench.statistics import Interval, PairedComparison, compare, holm, mean_interval
-from workbench.statistics.comparisons import by_seed
+from workbench.statistics import Interval, Verdict
+from workbench.tuning.contrasts import Contrast, Decided, SettingRuns, decide
 from workbench.tuning.objectives import Costs, Objective, costs_of
 from workbench.tuning.study import Study, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-LEVEL = 0.95
 
 
 class Front(Sequence[dict[str, Any]]):
@@ -42,10 +39,12 @@ class Front(Sequence[dict[str, Any]]):
         """Take as `trials` the first trial of each point of the front, as `holdout` their runs and the baselines'."""
         self._study = study
         self.objectives, self._constraints, self._holdout = study.objectives, study.constraints, holdout
+        self._runs = SettingRuns(holdout, study.workload_names)
         by_id = {point.id: point for point in holdout.points}
         self._tuned = {path.split(".")[1] for t in trials for path in t.proposal.chosen if path.startswith("policy.")}
         self.trials = list(trials)
         self.points = [by_id[trial.point] for trial in trials]
+        """Of each trial its point, on the first workload."""
         self.means = [[self.interval(point, one).mean for one in self.objectives] for point in self.points]
         self.kept = [not self.broken(point, holdout) for point in self.points]
         """Of each point, whether it keeps every constraint in the mean over the hold-out seeds."""
@@ -63,6 +62,11 @@ class Front(Sequence[dict[str, Any]]):
         if isinstance(trials, Trial):
             return point_sweep(self._study, trials, self._study.holdout_seeds)
         return [point_sweep(self._study, trial, self._study.holdout_seeds) for trial in trials]
+
+    @property
+    def workloads(self) -> list[str]:
+        """Return the names of the study's workloads."""
+        return self._study.workload_names
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -93,36 +97,56 @@ class Front(Sequence[dict[str, Any]]):
         """Return one row a point; `StudyResults.pareto` names the columns."""
         import pandas as pd
 
-        rows = [self._row(k) for k in range(len(self.points))]
-        tested = {(k, name): row[name] for k, row in enumerate(rows) for name in row if name.endswith("_p_holm")}
-        for (k, name), p_value in holm({key: p for key, p in tested.items() if not math.isnan(p)}).items():
-            rows[k][name] = p_value
-        if tested:
-            beats = holm({k: self._beating_p(point) for k, point in enumerate(self.points)})
-            for k, row in enumerate(rows):
-                row["beats_baseline"] = bool(row.get("feasible", True)) and beats[k] < 1 - LEVEL
-        return pd.DataFrame(rows)
+        return pd.DataFrame([self._row(k) for k in range(len(self.points))])
 
-    def _beating_p(self, point: PlannedPoint) -> float:
-        """Return the p-value of being better in every objective: the largest of theirs, 1 where one is not better at
-        all."""
-        comparisons = [self.comparison(point, one) for one in self.objectives]
-        clear = [one is not None and one.n > 0 and one.interval.mean > 0 for one in comparisons]
-        return max(one.p_value for one in comparisons if one is not None) if all(clear) else 1.0
+    def by_workload(self) -> pd.DataFrame:
+        """Return one row a point, workload and objective; `StudyResults.by_workload` names the columns."""
+        import pandas as pd
+
+        return pd.DataFrame([row for k in range(len(self.points)) for row in self._workload_rows(k)])
+
+    @functools.cached_property
+    def decided(self) -> dict[tuple[int, str], Decided]:
+        """Return what every point shows against its baseline on the hold-out seeds, by its place and the objective.
+
+        All of the front are corrected together; a point that is its own baseline has none.
+        """
+        contrasts = {
+            (k, one.measure.name): contrast
+            for k, point in enumerate(self.points)
+            for one in self.objectives
+            if (contrast := self.contrast(point, one)) is not None
+        }
+        return decide(contrasts)
+
+    def beats_baseline(self, place: int) -> bool:
+        """Return whether a point keeps the constraints and is better for sure in every objective."""
+        decided = [self.decided.get((place, one.measure.name)) for one in self.objectives]
+        return self.kept[place] and all(one is not None and one.verdict.word == "better" for one in decided)
 
     def name(self, point: PlannedPoint) -> str:
         """Return the policies that the study chooses between, with the levers that differ from their defaults."""
         chosen = [policy.short() for slot, policy in point.setup.policies.items() if slot in self._tuned]
         return ", ".join(chosen) or self._holdout.label(point)
 
+    @property
+    def first_points(self) -> list[PlannedPoint]:
+        """Return one point for each setting of the hold-out runs, the baselines included."""
+        return self._runs.first_points
+
     def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
-        """Return the mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is
-        infinite where a value is, or where something was refused."""
-        return _interval(self._holdout, point, objective.measure)
+        """Return the mean of an objective on the hold-out seeds, over all workloads of the study."""
+        return self._runs.interval(point, objective.measure)
 
     def broken(self, point: PlannedPoint, runs: RunSet) -> list[str]:
-        """Return the bounds that a point does not keep in the mean over the seeds of some runs, each with its mean."""
-        means = [(one, _interval(runs, point, one.measure).mean) for one in self._constraints]
+        """Return the bounds that a point does not keep in the mean over the seeds of some runs, each with its mean.
+
+        Of several workloads the mean is of the one on which the point is farthest beyond the bound.
+        """
+        held = SettingRuns(runs, self._study.workload_names)
+        means = [
+            (one, one.worst([each.mean for each in held.intervals(point, one.measure)])) for one in self._constraints
+        ]
         beyond = [(mean, one.broken_by(mean)) for one, mean in means if not one.kept_by(mean)]
         return [
             f"{bound} (its mean is {number(mean)})" for mean, by in beyond for bound, far in by.items() if not far <= 0
@@ -132,26 +156,21 @@ class Front(Sequence[dict[str, Any]]):
         """Return what a point is held to; None where the study names no baseline."""
         return self._holdout.baseline_of(point)
 
-    def comparison(
-        self, point: PlannedPoint, objective: Objective, runs: RunSet | None = None
-    ) -> PairedComparison | None:
+    def contrast(self, point: PlannedPoint, objective: Objective, runs: RunSet | None = None) -> Contrast | None:
         """Return a point against its baseline on the hold-out seeds, or in other runs; None where there is no other to
         be held to."""
         runs = self._holdout if runs is None else runs
         baseline = runs.baseline_of(point)
-        if baseline is None:
-            return None
-        return self._compared(runs, baseline, point, objective)
+        return None if baseline is None else self.against(baseline, point, objective, runs)
 
-    def between(self, start: int, end: int, objective: Objective) -> PairedComparison:
-        """Return one place of the front against another on the hold-out seeds, seed by seed."""
-        return self._compared(self._holdout, self.points[start], self.points[end], objective)
+    def against(self, first: PlannedPoint, other: PlannedPoint, objective: Objective, runs: RunSet) -> Contrast:
+        """Return one point against another in some runs, seed by seed."""
+        held = SettingRuns(runs, self._study.workload_names)
+        return held.contrast(first, other, objective, (self.name(first), self.name(other)))
 
-    def _compared(
-        self, runs: RunSet, first: PlannedPoint, other: PlannedPoint, objective: Objective
-    ) -> PairedComparison:
-        sides = [by_seed(runs, one, objective.measure.name) for one in (first, other)]
-        return compare(*sides, names=(self.name(first), self.name(other)), better=objective.better, level=LEVEL)
+    def between(self, start: int, end: int, objective: Objective) -> Contrast:
+        """Return one place of the front against another on the hold-out seeds."""
+        return self.against(self.points[start], self.points[end], objective, self._holdout)
 
     def _still_best(self) -> list[bool]:
         known = [k for k, row in enumerate(self.means) if self.kept[k] and all(map(math.isfinite, row))]
@@ -166,22 +185,44 @@ class Front(Sequence[dict[str, Any]]):
             name, interval = objective.measure.name, self.interval(point, objective)
             row["n"] = min(row.get("n", interval.n), interval.n)
             row |= _ends(name, interval) | {f"{name}_tuned": tuned}
-            if (paired := self.comparison(point, objective)) is not None:
-                row |= _ends(f"{name}_difference", paired.interval) | {f"{name}_p_holm": paired.p_value}
-                row["pairs"] = min(row.get("pairs", paired.n), paired.n)
-                row["missing"] = max(row.get("missing", 0), len(paired.missing))
+            if (one := self.decided.get((k, name))) is not None:
+                row |= _sizes(f"{name}_", one.verdict)
+                row["pairs"] = min(row.get("pairs", one.verdict.of.n), one.verdict.of.n)
+                row["missing"] = max(row.get("missing", 0), len(one.verdict.of.missing))
         for constraint, tuned in zip(self._constraints, trial.limits, strict=True):
             name = constraint.measure.name
-            row |= _ends(name, _interval(self._holdout, point, constraint.measure)) | {f"{name}_tuned": tuned}
-        return row | ({"feasible": self.kept[k]} if self._constraints else {})
+            row |= _ends(name, self._runs.interval(point, constraint.measure)) | {f"{name}_tuned": tuned}
+        row |= {"feasible": self.kept[k]} if self._constraints else {}
+        return row | ({"beats_baseline": self.beats_baseline(k)} if self.decided else {})
 
-
-def _interval(runs: RunSet, point: PlannedPoint, measure: Measure) -> Interval:
-    return mean_interval([v for v in by_seed(runs, point, measure.name).values() if not math.isnan(v)], level=LEVEL)
+    def _workload_rows(self, k: int) -> list[dict[str, Any]]:
+        rows = []
+        for objective in self.objectives:
+            name = objective.measure.name
+            intervals = self._runs.intervals(self.points[k], objective.measure)
+            one = self.decided.get((k, name))
+            for place, (workload, interval) in enumerate(zip(self._study.workload_names, intervals, strict=True)):
+                row = {"trial": self.trials[k].number, "workload": workload, "objective": name, "n": interval.n}
+                row |= _ends("mean", interval)
+                if one is not None:
+                    row |= _sizes("", [one.verdict, *one.members][place + bool(one.members)])
+                rows.append(row)
+        return rows
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:
     return {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
+
+
+def _sizes(prefix: str, verdict: Verdict) -> dict[str, Any]:
+    """Return the columns of a comparison with the baseline."""
+    needed = verdict.seeds_needed
+    return {
+        **_ends(f"{prefix}size", verdict.of.size),
+        f"{prefix}verdict": verdict.word,
+        f"{prefix}p": verdict.p,
+        f"{prefix}seeds_needed": math.nan if needed is None else needed,
+    }
 
 
 BEST: str = "best.yaml"

@@ -22,10 +22,11 @@ from workbench.experiments.plan import Plan, plan_different_runs
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.seeds import draws, workload_digest
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, with_files
+from workbench.runs.run import PlannedPoint
 from workbench.strict_yaml import parse_value
 from workbench.tuning.front import point_sweep
 from workbench.tuning.space import Levers, Node, dimensions
-from workbench.tuning.study import Proposal, Study, Trial, planned
+from workbench.tuning.study import Proposal, Study, Trial
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.workload_key import read_workload
 
@@ -65,7 +66,7 @@ def _stepped(node: Node, drawn: list[Any]) -> Any:
     }
 
 
-def check_fresh(study: Study, setup: Setup) -> None:
+def check_fresh(study: Study, setups: Sequence[Setup]) -> None:
     """Refuse hold-out seeds that stand for runs that were tuned on, as digests of their workloads tell.
 
     Of a workload that has one run, everything is tuned on that run, one seed to tune on and one to hold out; nothing is
@@ -76,12 +77,14 @@ def check_fresh(study: Study, setup: Setup) -> None:
     InputError
         A hold-out seed asks the same of the machine as a tuned one.
     """
-    if draws(setup) or len(study.sweep.seeds) == len(study.holdout_seeds) == 1:
-        return
+    seeds, fresh = study.sweep.seeds, study.holdout_seeds
     wanted = study.sweep.mechanism.engine.workload_kind
-    for seed, same in repeated(setup, study.holdout_seeds, setup, study.sweep.seeds, wanted).items():
-        sentence = f"holdout_seeds must be fresh: seed {seed} is the same run as seed {same}."
-        raise InputError(at(study.sweep.where, sentence))
+    for setup in setups:
+        if draws(setup) or len(seeds) == len(fresh) == 1:
+            continue
+        for seed, same in repeated(setup, fresh, setup, seeds, wanted).items():
+            sentence = f"holdout_seeds must be fresh: seed {seed} is the same run as seed {same}."
+            raise InputError(at(study.sweep.where, sentence))
 
 
 def repeated(
@@ -100,8 +103,8 @@ def repeated(
     }
 
 
-FOLDER, REPORT = "hold_out", "report"
-"""Of the results folder of a study: a results folder for each workload that was held out, and that of its own."""
+FOLDER = "hold_out"
+"""The folder in that of a study with a results folder for each workload that was held out."""
 MOST_COMPARED = 1000
 """Seeds of either kind whose workloads are compared."""
 _WHERE = "hold-out"
@@ -133,13 +136,15 @@ class HoldOut:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(word).stem)
         return f"{stem}_{hashlib.blake2b(text.encode(), digest_size=3).hexdigest()}"
 
-    def plan(self, proposal: Proposal, tuned_on: Any) -> Plan:
-        """Return the plan of a point and its baseline on the workload, at seeds whose runs the study never saw.
+    def plan(self, proposal: Proposal, tuned: Sequence[PlannedPoint], count: int) -> Plan:
+        """Return the plan of a setting and its baseline on the workload, at seeds whose runs the study never saw.
 
         Parameters
         ----------
-        tuned_on : Workload
-            That of the study, as it was read.
+        tuned : sequence of PlannedPoint
+            The setting on the study's own workloads.
+        count : int
+            How many seeds.
 
         Raises
         ------
@@ -148,41 +153,37 @@ class HoldOut:
         """
         study = self._study
         first = 1 + max(*study.sweep.seeds, *study.holdout_seeds, *study.report_seeds)
-        config = point_sweep(study, Trial(0, proposal, "", None, ""), [*range(first, first + len(study.report_seeds))])
+        config = point_sweep(study, Trial(0, proposal, "", None, ""), [*range(first, first + count)])
         config |= {
             "workload": self.workload,
             "question": f"Does what the study {study.name} tuned hold on {self.name}?",
         }
         before = [*study.sweep.seeds, *study.holdout_seeds, *study.report_seeds]
-        plan = _fresh(study, config, planned(study, proposal, tuned_on).setup, before, _WHERE)
+        plan = fresh_plan(study, config, tuned, before, _WHERE)
         if plan is None:
             cure = "name a workload that it did not have"
             raise InputError(at(_WHERE, f"the study saw every run of {self.name}; {cure}."))
         return plan
 
 
-def report_plan(study: Study, proposal: Proposal, tuned_on: Any) -> Plan | None:
-    """Return the plan of a point and its baseline at seeds that neither tuning nor choosing saw.
+def fresh_plan(
+    study: Study, config: dict[str, Any], tuned: Sequence[PlannedPoint], before: list[int], where: str
+) -> Plan | None:
+    """Return the plan of a sweep at those of its seeds whose runs differ from every run of some points before.
 
-    None without a baseline, and where the workload has no run that they did not see.
+    None if there is no such seed.
     """
-    if not study.config.get("baseline"):
-        return None
-    config = point_sweep(study, Trial(0, proposal, "", None, ""), study.report_seeds)
-    config["question"] = f"Does what the study {study.name} tuned hold at seeds that it was not chosen on?"
-    before = [*study.sweep.seeds, *study.holdout_seeds]
-    return _fresh(study, config, planned(study, proposal, tuned_on).setup, before, study.sweep.where)
-
-
-def _fresh(study: Study, config: dict[str, Any], tuned: Any, before: list[int], where: str) -> Plan | None:
-    """Return the plan of a sweep at those of its seeds that ask of the machine what was not asked before; None without
-    any."""
     plan = plan_different_runs(checked_sweep(config, study.name, where, Path()))
-    setup = plan.points[0].setup
-    if draws(setup):
-        return plan
-    known = repeated(setup, plan.sweep.seeds, tuned, before, study.sweep.mechanism.engine.workload_kind, MOST_COMPARED)
-    fresh = [seed for seed in plan.sweep.seeds if seed not in known]
+    kind, seeds = study.sweep.mechanism.engine.workload_kind, plan.sweep.seeds
+    setups = {id(point.setup.workload): point.setup for point in plan.points}
+    known = {
+        seed
+        for setup in setups.values()
+        if not draws(setup)
+        for one in tuned
+        for seed in repeated(setup, seeds, one.setup, before, kind, MOST_COMPARED)
+    }
+    fresh = [seed for seed in seeds if seed not in known]
     if not known or not fresh:
         return plan if fresh else None
     return plan_different_runs(checked_sweep({**config, "seeds": shortest(fresh)}, study.name, where, Path()))

@@ -49,6 +49,22 @@ class Objective(NamedTuple):
         return value if self.direction == "minimize" else -value
 
 
+def over_workloads(values: Sequence[float], measure: Measure) -> float:
+    """Return one value of a measure over workloads at one seed: the geometric mean of ratios, the mean of others.
+
+    It is infinite if a value is. It is NaN if one is missing, or if a ratio measure is 0 or negative.
+
+    >>> wait = Measure("wait", "cycles", "lower", "")
+    >>> over_workloads([2.0, 8.0], wait), over_workloads([2.0, 8.0], wait._replace(compared_by="ratio"))
+    (5.0, 4.0)
+    """
+    if len(values) == 1 or not all(map(math.isfinite, values)):
+        return sum(values)
+    if measure.compared_by != "ratio":
+        return math.fsum(values) / len(values)
+    return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else math.nan
+
+
 def costs_of(values: Sequence[float], objectives: Sequence[Objective]) -> Costs:
     """Return the values of the objectives as costs."""
     return tuple(one.cost(value) for one, value in zip(objectives, values, strict=True))
@@ -76,7 +92,7 @@ def known_measure(name: object, sweep: Sweep, where: str) -> Measure:
     known = sweep.mechanism.measures
     if not isinstance(name, str) or name not in known:
         raise unknown_name(where, "measure", name, known)
-    return known[name]
+    return known[name]._replace(least_effect=sweep.least_effect.get(name, known[name].least_effect))
 
 
 def _objective(given: Any, path: str, sweep: Sweep, where: str) -> Objective:
@@ -129,6 +145,15 @@ class Constraint(NamedTuple):
     def kept_by(self, value: float) -> bool:
         """Return whether a value is within the bounds; NaN is not."""
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+    def worst(self, means: Sequence[float]) -> float:
+        """Return the mean that is farthest beyond the bounds, of those on several workloads; NaN where one is.
+
+        >>> Constraint(Measure("wait", "cycles", "lower", ""), 10, 5000).worst([2000, 9, 4000])
+        9
+        """
+        unknown = [mean for mean in means if math.isnan(mean)]
+        return unknown[0] if unknown else max(means, key=lambda mean: max(self.broken_by(mean).values()))
 
     def plain(self) -> list[Any]:
         """Return the same in plain types."""
@@ -202,7 +227,8 @@ class Incumbent(NamedTuple):
     number: int
     costs: Costs
     """In the mean over all seeds."""
-    point: Any
+    points: Any
+    """One a workload."""
 
 
 class Incumbents:
@@ -211,12 +237,12 @@ class Incumbents:
     def __init__(self) -> None:
         self.front: list[Incumbent] = []
 
-    def take(self, number: int, costs: Costs, point: Callable[[], Any]) -> None:
-        """Learn of a trial that is over; its point is asked for only where it is on the front."""
+    def take(self, number: int, costs: Costs, points: Callable[[], Any]) -> None:
+        """Learn of a trial that is over; its points are asked for only where it is on the front."""
         if any(_at_least_as_good(one.costs, costs) for one in self.front):
             return
         self.front = [one for one in self.front if not _at_least_as_good(costs, one.costs)]
-        self.front.append(Incumbent(number, costs, point()))
+        self.front.append(Incumbent(number, costs, points()))
 
 
 def _at_least_as_good(one: Costs, other: Costs) -> bool:
@@ -234,7 +260,7 @@ def beaten_by(
     Parameters
     ----------
     costs_of : callable
-        The costs of a point on the seeds so far, one row a seed.
+        The costs of some points on the seeds so far, one row a seed.
     costs : costs
         The same of the trial that is judged.
 
@@ -247,7 +273,7 @@ def beaten_by(
     >>> beaten_by(front, rows.get, [(1.2, 2.5), (2.1, 2.5)], margin=0.1)
     """
     for one in front:
-        if all(_clearly_better(a, b, margin) for a, b in zip(costs_of(one.point), costs, strict=True)):
+        if all(_clearly_better(a, b, margin) for a, b in zip(costs_of(one.points), costs, strict=True)):
             return one.number
     return None
 

@@ -14,8 +14,10 @@ from workbench.tuning.front import Front, point_sweep
 from workbench.tuning.hypervolume import History, history
 from workbench.tuning.importances import lever_shares
 from workbench.tuning.objectives import Costs, costs_of
+from workbench.tuning.report import recommended_point, report_seeds
+from workbench.tuning.space import size
 from workbench.tuning.study import Study, Trial, table_value
-from workbench.tuning.trades import recommended_point, trades
+from workbench.tuning.trades import trades
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +36,11 @@ class StudyResults:
         """The front's and the baseline's runs on fresh seeds, to be summarised, drawn and exported like those of any
         sweep; None when every trial failed or breaks a constraint."""
         self.report: RunSet | None = None
-        """The runs of the point to take and the baseline on seeds that neither tuning nor choosing saw; None where
-        there is no baseline, or no such run."""
+        """The runs of the point to take, the baseline and the best of each rival on seeds that no choice saw.
+
+        None where there is nothing to compare with, or no such run."""
+        self.rivals: dict[str, StudyResults] = {}
+        """What tuning each rival with the same trials and seeds came to, by its name."""
         self.held_out: RunSet | None = None
         """The runs of the best and the baseline on a workload that was held out; None where none was asked for."""
         self.folder = folder
@@ -62,10 +67,26 @@ class StudyResults:
         return [trial for trial in self.all_trials if trial.status == "pruned"]
 
     @property
+    def different_settings(self) -> int:
+        """Return how many different settings the trials tried."""
+        return len({trial.proposal.setting for trial in self.all_trials})
+
+    @property
+    def all_tried(self) -> str:
+        """Return the sentence that every setting was tried and the study stopped; empty while some are left."""
+        different, trials = self.different_settings, self.study.trials
+        if different < size(self.study.space):
+            return ""
+        sentence = f"{different} different setting{'s' * (different != 1)}, all tried"
+        tried = len(self.all_trials)
+        return sentence if tried >= trials else f"{sentence}: the study stopped after {tried} of {trials} trials"
+
+    @property
     def any_failed(self) -> bool:
         """Return whether a trial failed, or a run of the front or the baseline on the hold-out seeds."""
         further = [runs for runs in (self.holdout, self.report, self.held_out) if runs is not None]
-        return bool(self.failures) or any(runs.failures for runs in further)
+        rivals = any(one.any_failed for one in self.rivals.values())
+        return bool(self.failures) or rivals or any(runs.failures for runs in further)
 
     @functools.cached_property
     def trials(self) -> pd.DataFrame:
@@ -112,9 +133,21 @@ class StudyResults:
 
     @property
     def to_take(self) -> list[str]:
-        """Return which point is the one to take, and what it gains and loses on the report's seeds, in sentences: the
-        baseline where it gains nothing there; none without a front."""
-        return [] if self.holdout is None else recommended_point(self.front, self.report)
+        """Return which point is the one to take, and what it gains and loses on the report's seeds, in sentences.
+
+        It is the baseline where nothing is shown to be gained there. There is no sentence without a front.
+        """
+        if self.holdout is None:
+            return []
+        reason = report_seeds(self.study, self.front, len(self.rivals)).reason
+        return recommended_point(self.front, self.report, self.rival_points, reason)
+
+    @property
+    def rival_points(self) -> dict[str, str]:
+        """Return the id of the best point of each rival that has a front, by what sentences call it."""
+        fronts = [rival.front for rival in self.rivals.values() if rival.holdout is not None]
+        best = [front.points[front.chosen] for front in fronts]
+        return {f"the tuned {front.name(point)}": point.id for front, point in zip(fronts, best, strict=True)}
 
     @property
     def best(self) -> dict[str, Any]:
@@ -136,15 +169,27 @@ class StudyResults:
     def pareto(self) -> pd.DataFrame:
         """Return one row a point of the front, as it did on the hold-out seeds.
 
-        Columns: trial, policy (what it is), best (it keeps the constraints and no other point of the front beats it
-        there either), n, and for each objective NAME: NAME (mean), NAME_low, NAME_high (95 %, Student's t), NAME_tuned
-        (mean on the study's seeds), and against the baseline NAME_difference (positive = better), NAME_difference_low,
-        NAME_difference_high, NAME_p_holm (corrected over the whole table; NaN and no member where no seed has
-        a pair), pairs and missing (seeds that both have, and that one lacks, of the objective that has fewest),
-        beats_baseline (better in every objective, each interval clear of zero). With constraints the first four of
-        these for their measures too, and feasible. The baseline has the machine and the options of the point.
+        Columns: trial, policy (what it is), n, and best: it keeps the constraints, and no other point of the front
+        beats it there either. Each objective NAME has four: NAME (mean), NAME_low, NAME_high (95 %, Student's t) and
+        NAME_tuned (mean on the study's seeds). Measures of constraints have these too, and there is `feasible`.
+
+        Against the baseline there are NAME_size, NAME_size_low, NAME_size_high (a geometric mean of paired ratios,
+        above 1 = better, or a mean difference, above 0 = better). NAME_verdict is a word, NAME_p the larger p of both
+        tests, corrected over the whole table, NAME_seeds_needed how many seeds tell the least effect. `pairs` and
+        `missing` count the seeds that both have, and that one lacks, of the objective that has fewest.
+        `beats_baseline` is true of points that are better for sure in every objective. The baseline has the machine
+        and the options of the point. Values are over all workloads of the study; `by_workload` has each.
         """
         return self.front.table()
+
+    @property
+    def by_workload(self) -> pd.DataFrame:
+        """Return one row a point of the front, workload and objective, as it did on the hold-out seeds.
+
+        Columns: trial, workload, objective, n, mean, mean_low, mean_high, and against the baseline size, size_low,
+        size_high, verdict, p and seeds_needed as in `pareto`.
+        """
+        return self.front.by_workload()
 
     @functools.cached_property
     def history(self) -> History:

@@ -5,6 +5,8 @@ A trial draws from it. The levers of a policy matter only in the trials that cho
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -76,6 +78,44 @@ def dimensions(node: Node) -> Iterator[Dimension]:
     elif isinstance(node, (Levers, Several)):
         for part in node.parts.values() if isinstance(node, Levers) else node.parts:
             yield from dimensions(part)
+
+
+def size(node: Node) -> float:
+    """Return how many different settings a space has; infinite where a number has no steps.
+
+    Levers of a policy count only with this policy.
+
+    >>> tie = Dimension("fit.tie", "category", 0, 0, None, False, ("low", "high"), "low")
+    >>> fit = tie._replace(path="fit", values=("first_fit", "best_fit"))
+    >>> size(OneOf(fit, {"first_fit": Fixed(0), "best_fit": tie}))
+    3
+    """
+    if isinstance(node, Dimension):
+        return node.size
+    if isinstance(node, OneOf):
+        return sum(size(candidate) for candidate in node.candidates.values())
+    if isinstance(node, (Levers, Several)):
+        return math.prod(size(part) for part in (node.parts.values() if isinstance(node, Levers) else node.parts))
+    return 1
+
+
+def settings(node: Node) -> Iterator[dict[str, Any]]:
+    """Yield every setting of a finite space, in order: the values of the dimensions that matter, by path.
+
+    >>> tie = Dimension("fit.tie", "category", 0, 0, None, False, ("low", "high"), "low")
+    >>> fit = tie._replace(path="fit", values=("first_fit", "best_fit"))
+    >>> list(settings(OneOf(fit, {"first_fit": Fixed(0), "best_fit": tie})))
+    [{'fit': 'first_fit'}, {'fit': 'best_fit', 'fit.tie': 'low'}, {'fit': 'best_fit', 'fit.tie': 'high'}]
+    """
+    if isinstance(node, Dimension):
+        yield from ({node.path: value} for value in node.every_value())
+    elif isinstance(node, OneOf):
+        for name, candidate in node.candidates.items():
+            yield from ({node.dimension.path: name, **inner} for inner in settings(candidate))
+    else:
+        parts = node.parts.values() if isinstance(node, Levers) else node.parts if isinstance(node, Several) else ()
+        for combination in itertools.product(*(list(settings(part)) for part in parts)):
+            yield {path: value for chosen in combination for path, value in chosen.items()}
 
 
 def groups(node: Node) -> Iterator[list[Dimension]]:

@@ -34,7 +34,6 @@ def read_space(sweep: Sweep) -> Levers:
         A policy or lever is unknown, a range is not allowed, or nothing is tuned; the sentence holds the path.
     """
     config, where = sweep.config, sweep.where
-    _refuse(config.get("workload"), "vary", "workload", where, "a study has one workload")
     _refuse(config.get("workload"), TUNE, "workload", where, "the workload is what is given, not what is chosen")
     for key in ("machine", "options", "policy"):
         _refuse(config.get(key), "vary", key, where, "a study chooses with tune")
@@ -114,7 +113,7 @@ def read_lever(sweep: Sweep, lever: Lever, given: Any, path: str) -> Node:
         return read_candidates(sweep, policy.question, given, path)
     if is_tuned(given):
         return dimension(lever, given[TUNE], path, sweep.where)
-    if isinstance(given, (list, tuple)) and _holds_tune(given):
+    if isinstance(given, (list, tuple)) and holds_tune(given):
         places = [(k, one, f"{path}[{k}]") for k, one in enumerate(given)]
         if policy is not None:
             return Several(tuple(read_candidates(sweep, policy.question, one, place) for _, one, place in places))
@@ -123,10 +122,11 @@ def read_lever(sweep: Sweep, lever: Lever, given: Any, path: str) -> Node:
     return Fixed(lever.check(given, path, sweep.where))
 
 
-def _holds_tune(given: Any) -> bool:
+def holds_tune(given: Any) -> bool:
+    """Return whether something is tuned at any depth."""
     if isinstance(given, Mapping):
-        return TUNE in given or any(_holds_tune(inner) for inner in given.values())
-    return isinstance(given, (list, tuple)) and any(_holds_tune(inner) for inner in given)
+        return TUNE in given or any(holds_tune(inner) for inner in given.values())
+    return isinstance(given, (list, tuple)) and any(holds_tune(inner) for inner in given)
 
 
 def _entry(lever: Lever, place: int) -> Lever:
@@ -170,6 +170,18 @@ def _candidate(sweep: Sweep, question: str, given: Any, path: str, everything: b
         name = given if isinstance(given, str) else cls.name
         return cls.name, Levers({name: _all(sweep, cls, f"{path}.{cls.name}")})
     return cls.name, Fixed(given, cls)
+
+
+def candidate_name(sweep: Sweep, question: str, given: Any, path: str) -> str:
+    """Return the name of a policy as a list of candidates writes it: a name, a mapping of levers, or a value.
+
+    Raises
+    ------
+    InputError
+        It is no policy of the question.
+    """
+    name = next(iter(given)) if isinstance(given, Mapping) and len(given) == 1 else given
+    return _class(sweep, question, name, path).name
 
 
 def _is_a_slot(sweep: Sweep, question: str, given: Any, path: str) -> bool:

@@ -1,32 +1,23 @@
-"""What the front of a study trades, and which of its points is the one to take, in sentences.
-
-Both compare points seed by seed: `trades` on the fresh seeds of the front, `recommended_point` on those of the report.
-"""
+"""What the front of a study trades, in sentences: its ends against each other on the fresh seeds of the front."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
-from workbench.experiments.run_set import RunSet
-from workbench.number_text import number, per_cent, probability
-from workbench.statistics import PairedComparison, holm
+from workbench.number_text import number
 from workbench.statistics.comparisons import Family
-from workbench.statistics.floors import ALPHA
-from workbench.statistics.quantities import amount, listed
+from workbench.statistics.quantities import listed
+from workbench.tuning.contrasts import Decided, decide
 from workbench.tuning.front import Front
 from workbench.tuning.objectives import Objective, costs_of
-
-FEWEST_PAIRS = 6
-"""Pairs below which no difference is clear: of five that all have one sign the two-sided p is 2 / 2^5, above 0.05."""
 
 
 def trades(front: Front) -> list[str]:
     """Return what it costs to go from the first objective's end of a front to each other end, one sentence an end.
 
     Ends are those of the points that are still best on fresh seeds. Of points that are equal in an end's objective the
-    one that is best in the other end's is the end, then the first. A change is the median paired difference between the
-    two points, over the seeds on which both have a value; where its interval holds zero no figure is given.
+    one that is best in the other end's is the end, then the first. A change has a figure where a word is earned, by
+    Holm's correction over all changes.
 
     Returns
     -------
@@ -48,98 +39,69 @@ def trades(front: Front) -> list[str]:
     same = [f"{name} is the same at all {len(places)} points ({number(mean)})" for name, mean in fixed]
     if len(moving) < 2:
         return [f"Nothing is traded: {'; '.join(same)}."]
-    sentences = [_between(front, places, moving, j) for j in moving[1:]]
+    ends = {j: _ends_of(front, places, moving, j) for j in moving[1:]}
+    contrasts = {
+        (j, k): front.between(*ends[j], front.objectives[k]) for j in ends if len(set(ends[j])) > 1 for k in moving
+    }
+    decided = decide(contrasts)
+    sentences = [_between(front, ends[j], moving, j, decided) for j in ends]
     return [*sentences, *([f"{'; '.join(same)}, so it is not traded."] if same else [])]
 
 
-def _between(front: Front, places: Sequence[int], moving: Sequence[int], towards: int) -> str:
+def _ends_of(front: Front, places: Sequence[int], moving: Sequence[int], towards: int) -> tuple[int, int]:
+    """Return the end of the first moving objective and that of another."""
+    return _end_of_front(front, places, moving[0], towards), _end_of_front(front, places, towards, moving[0])
+
+
+def _between(
+    front: Front, ends: tuple[int, int], moving: Sequence[int], towards: int, decided: Mapping[tuple[int, int], Decided]
+) -> str:
     """Return what the way from the end of the first moving objective to that of another costs and brings."""
     one, other = front.objectives[moving[0]], front.objectives[towards]
-    start, end = _end_of_front(front, places, moving[0], towards), _end_of_front(front, places, towards, moving[0])
+    start, end = ends
     names = [f"trial {front.trials[k].number}" for k in (start, end)]
     if start == end:
         return f"{names[0].capitalize()} has both {_extreme(one)} and {_extreme(other)}: neither costs the other."
-    pairs = [(front.objectives[j], front.between(start, end, front.objectives[j])) for j in moving]
-    seeds = min(paired.n for _, paired in pairs)
-    few = f" (it takes {FEWEST_PAIRS})" if seeds < FEWEST_PAIRS else ""
+    changes = [decided[towards, j] for j in moving]
+    seeds = min(one.verdict.of.n for one in changes)
+    needed = Family(changes[0].verdict.comparisons, seeds).seeds_needed
+    few = f" (it takes {needed} to be sure)" if seeds < needed else ""
     fresh = f"at {seeds} fresh seed{'s' if seeds != 1 else ''}{few}"
     way = f"From the end with {_extreme(one)} ({names[0]}) to that with {_extreme(other)} ({names[1]})"
-    return f"{way}: {gains_and_losses(pairs)}, {fresh}."
+    return f"{way}: {gains_and_losses(changes)}, {fresh}."
 
 
-def recommended_point(front: Front, report: RunSet | None) -> list[str]:
-    """Return which point of a front is the one to take, and what it gains and loses on seeds that it was not chosen on.
-
-    It is the baseline where no objective is clearly better than its, after Holm's correction over the objectives, or
-    where a constraint is broken there; where some are better and some worse, that is said and the reader chooses.
-
-    Parameters
-    ----------
-    report : RunSet, optional
-        The chosen point beside its baseline on further seeds; None where there is no such comparison.
-    """
-    point, trial = front.points[front.chosen], front.trials[front.chosen].number
-    named, baseline = f"trial {trial}, {front.name(point)}", front.baseline_of(point)
-    if baseline is None:
-        return [f"the one to take: {named}; the study names no baseline to compare it with"]
-    other = f"the baseline, {front.name(baseline)}"
-    if baseline.id == point.id:
-        return [f"the one to take: {other}, which is trial {trial} of the front"]
-    if report is None:
-        return [f"the one to take: {named}; nothing says how it does on runs that it was not chosen on"]
-    compared = [
-        (one, paired) for one in front.objectives if (paired := front.comparison(point, one, report)) and paired.n
-    ]
-    if not compared:
-        return [f"the one to take: {other}; the runs of {named} failed on the seeds of the report"]
-    p_values = holm({one.measure.name: paired.p_value for one, paired in compared})
-    gains = [paired.interval.mean > 0 for one, paired in compared if p_values[one.measure.name] < ALPHA]
-    broken = front.broken(point, report)
-    if broken or not any(gains):
-        first = f"{other}: {named} is the best of the front and does not beat it"
-    else:
-        first = named if all(gains) else f"{named}, if its gains are worth its losses; else {other}"
-    seeds = min(paired.n for _, paired in compared)
-    where = f"at {seeds} seed{'s' * (seeds != 1)} that neither tuning nor choosing saw"
-    words = f"trial {trial} against the baseline {where}: {gains_and_losses(compared, p_values)}"
-    few = Family(len(compared), seeds).note if seeds > 1 else ""
-    return list(
-        filter(None, [f"the one to take: {first}", "; breaks ".join(filter(None, [words, listed(broken)])), few])
-    )
-
-
-def gains_and_losses(
-    pairs: Sequence[tuple[Objective, PairedComparison]], p_values: Mapping[str, float] | None = None
-) -> str:
-    """Return what is better of several objectives, what is worse, and what is not clear: medians with 95 % intervals.
-
-    Clear is what has an interval without 0, or where corrected p-values are given by objective, one below 5 %.
+def gains_and_losses(decided: Sequence[Decided]) -> str:
+    """Return what is better of several objectives, what is worse, and what is not shown, with sizes and intervals.
 
     >>> from workbench.metrics.measure import Measure
     >>> from workbench.statistics import compare
+    >>> from workbench.tuning.contrasts import Contrast
     >>> wait = Objective(Measure("wait_cycles", "cycles", "lower", ""), "minimize")
-    >>> gains_and_losses([(wait, compare([20, 21, 22, 23, 24, 25], [30, 31, 32, 33, 34, 35]))])
-    'loses wait_cycles 10 [10, 10] cycles more (44 %)'
+    >>> slower = compare([20, 21, 22, 23, 24, 25, 26], [30, 31, 33, 33, 34, 35, 36])
+    >>> gains_and_losses(list(decide({"": Contrast(wait, slower, ())}).values()))
+    'loses wait_cycles 10.1 [9.8, 10.5] cycles more (sure)'
     """
-    alone = {one.measure.name: paired.p_value for one, paired in pairs}
-    clear = {name for name, p in (p_values or alone).items() if p < ALPHA}
-    changes: dict[bool, list[str]] = {True: [], False: []}
-    for one, paired in pairs:
-        if one.measure.name in clear:
-            p = "" if p_values is None else f", p {probability(p_values[one.measure.name])}"
-            changes[paired.interval.mean > 0].append(f"{_change(one, paired)}{p}")
-    unclear = [one.measure.name for one, _ in pairs if one.measure.name not in clear]
-    parts = [
-        f"{word} {', '.join(changes[side])}" for side, word in ((True, "gains"), (False, "loses")) if changes[side]
-    ]
-    return "; ".join([*parts, *([f"no clear change of {listed(unclear)}"] if unclear else [])])
+    parts = {"gains": (True, False), "loses": (False, True), "trades": (True, True)}
+    words = []
+    for word, sides in parts.items():
+        changes = [
+            f"{one.measure.name} {one.size} ({_how(one)})" for one in decided if (one.is_gain, one.is_loss) == sides
+        ]
+        words += [f"{word} {', '.join(changes)}"] if changes else []
+    unclear = [one for one in decided if not one.is_gain and not one.is_loss]
+    names = [f"{one.measure.name} ({_how(one)})" for one in unclear]
+    return "; ".join([*words, *([f"no shown change of {listed(names)}"] if names else [])])
 
 
-def _change(objective: Objective, paired: PairedComparison) -> str:
-    """Return the median difference of an objective with its interval, and as a share where there is one."""
-    measure = objective.measure._replace(better=objective.better)
-    share = f" ({per_cent(paired.saving.mean)})" if math.isfinite(paired.saving.mean) else ""
-    return f"{measure.name} {amount(*paired.interval[:3], measure)}{share}"
+def _how(one: Decided) -> str:
+    """Return how sure a change is."""
+    word = one.verdict.word
+    if one.verdict.is_sure:
+        return "sure"
+    if word == "undecided":
+        return one.telling or word
+    return word if " " not in word or "," in word else word.partition(" ")[2]
 
 
 def _end_of_front(front: Front, places: Sequence[int], objective: int, then: int) -> int:

@@ -6,17 +6,18 @@ folder keeps beside the store of runs the study itself, its trials, its front, a
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from workbench.errors import StoreError
+from workbench.errors import InputError, StoreError, at
 from workbench.experiments.coordinates import FileNames
 from workbench.experiments.fronts import TRIALS
 from workbench.experiments.named_code import code_names, sign_own
@@ -28,22 +29,26 @@ from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import relative_to, with_files
+from workbench.levers import identity_of
 from workbench.strict_yaml import read_mapping
 from workbench.tuning.driver import run_trials, trial_of
 from workbench.tuning.evaluator import Crew, Evaluator
 from workbench.tuning.front import BEST, POINTS, keep_points, on_front
-from workbench.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, different, front_sweep, report_plan
+from workbench.tuning.holdout import FOLDER, HoldOut, check_fresh, different, front_sweep
 from workbench.tuning.objectives import costs_of
+from workbench.tuning.report import REPORT, report_plan, report_seeds
 from workbench.tuning.results import StudyResults
-from workbench.tuning.space import plain
+from workbench.tuning.space import plain, size
 from workbench.tuning.storages import JOURNAL, Database, Journal, cause_of, journal_storage
 from workbench.tuning.study import Study, Trial, hidden, planned, proposed, read_study, read_trials
 from workbench.tuning.trial_store import Storage, TrialStore, quiet
 from workbench.workloads.workload_key import read_workload
 
-FRONT, HISTORY, LEVERS = "front.csv", "hypervolume.csv", "importances.csv"
-STUDY_FILES = (*FILES, STUDY, TRIALS, HISTORY, LEVERS, FRONT, BEST)
+FRONT, HISTORY, LEVERS, BY_WORKLOAD = "front.csv", "hypervolume.csv", "importances.csv", "workloads.csv"
+STUDY_FILES = (*FILES, STUDY, TRIALS, HISTORY, LEVERS, FRONT, BY_WORKLOAD, BEST)
 """What a study leaves beside its store."""
+RIVALS = "rivals"
+"""The folder in that of a study with the results folder of each rival."""
 
 
 def tune(
@@ -98,41 +103,74 @@ def tune(
     >>> result = tune({"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
     ...               "policy": {"placement": {"tune": ["first_fit", "last_fit", "next_fit"]}},
     ...               "baseline": {"placement": "first_fit"}, "objectives": ["drain_cycles"],
-    ...               "sampler": {"random": {"seed": 1}}, "trials": 6, "holdout_seeds": 3})
-    >>> len(result.trials), bool(result.pareto.best.any())
-    (6, True)
+    ...               "sampler": {"random": {"seed": 1}}, "trials": 6, "holdout_seeds": 3, "report_seeds": 3})
+    >>> result.all_tried, bool(result.pareto.best.any())
+    ('3 different settings, all tried: the study stopped after 3 of 6 trials', True)
     >>> sorted(result.best["baseline"]), result.best["seeds"]
     (['placement'], {'first': 5, 'count': 3})
     """
     requested = read_study(study, set)
     if trials is not None:
-        requested = requested._replace(trials=read_trials(trials))
-    sweep = requested.sweep
-    wants = sweep.mechanism.engine.workload_kind
-    workload = read_workload(sweep.config["workload"], "workload", sweep.where, sweep.folder, wants)
-    identity = _identity(requested, workload)
+        requested = requested.with_trials(read_trials(trials))
+    workloads = _read_workloads(requested)
+    studies = [requested, *requested.rivals.values()]
+    identities = [_identity(one, workloads) for one in studies]
     other = None if hold_out is None else HoldOut(requested, hold_out)
     if other is not None:  # mistakes are found before anything runs, by the plan of the start
-        other.plan(proposed(requested, lambda dimension: dimension.start), workload)
+        start = proposed(requested, lambda dimension: dimension.start)
+        other.plan(start, planned(requested, start, workloads), len(requested.holdout_seeds))
     crew = Crew(workers, executor, progress or usual_watcher())
+    with _place(requested, out) as (folder, store):
+        results = _tuned(requested, workloads, identities[0], store, folder, crew)
+        for (name, rival), identity in zip(requested.rivals.items(), identities[1:], strict=True):
+            with _place(rival, folder and folder / RIVALS / name) as (own, own_store):
+                results.rivals[name] = _tuned(rival, workloads, identity, own_store, own, crew)
+                if own is not None:
+                    keep_results(results.rivals[name], own)
+        _report(results, workloads, crew)
+        if folder is not None:
+            keep_results(results, folder)
+        return _compared(results, other, workloads, crew)
+
+
+@contextmanager
+def _place(study: Study, out: str | Path | None) -> Iterator[tuple[Path | None, Store]]:
+    """Hold the results folder of a study with its store; a store in memory without a folder."""
     if out is None:
-        return _compared(_tuned(requested, workload, identity, Store(None), None, crew), other, workload, crew)
-    with held(Path(out), STUDY_FILES) as folder, closing(Store(folder, f"study {requested.name}")) as store:
-        results = _tuned(requested, workload, identity, store, folder, crew)
-        keep_results(results, folder)
-        return _compared(results, other, workload, crew)
+        yield None, Store(None)
+        return
+    with held(Path(out), STUDY_FILES) as folder, closing(Store(folder, f"study {study.name}")) as store:
+        yield folder, store
 
 
-def _identity(study: Study, workload: Any) -> dict[str, Any]:
+def _read_workloads(study: Study) -> tuple[Any, ...]:
+    """Return every workload of a study, read once.
+
+    Raises
+    ------
+    InputError
+        A workload cannot be read, or two are the same.
+    """
+    sweep, kind = study.sweep, study.sweep.mechanism.engine.workload_kind
+    read = [read_workload(it, "workload", sweep.where, sweep.folder, kind) for _, it in study.workloads]
+    texts = [json.dumps(identity_of(one), sort_keys=True, default=str) for one in read]
+    for place, text in enumerate(texts):
+        if text in texts[:place]:
+            raise InputError(at(sweep.where, f"workload: {study.workload_names[place]} is there twice."))
+    return tuple(read)
+
+
+def _identity(study: Study, workloads: Sequence[Any]) -> dict[str, Any]:
     """Return what makes a study the same study; plans its start too, so that mistakes are found before anything
     runs."""
     start = proposed(study, lambda dimension: dimension.start)
     make_plan(front_sweep(study, [start]))
     with quiet():
         study.sampler.make(study.space)
-    planned_start = planned(study, start, workload).setup
-    check_fresh(study, planned_start)
-    setup, space = planned_start.identity(), plain(study.space)
+    setups = [point.setup for point in planned(study, start, workloads)]
+    check_fresh(study, setups)
+    setup, space = setups[0].identity(), plain(study.space)
+    several = [one.identity()["workload"] for one in setups]
     more = {
         "constraints": [one.plain() for one in study.constraints],
         "pruning": study.pruning.plain() if study.pruning else None,
@@ -141,7 +179,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
         **{key: setup[key] for key in ("format", "python", "streams", "engine")},
         "engine_revision": study.sweep.mechanism.revision,
         "measures": study.sweep.measured_by(anew=True).text,
-        "workload": setup["workload"],
+        "workload": several if len(several) > 1 else setup["workload"],
         "search_space": FileNames(space, study.sweep.folder).shown(space),
         "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],
         "sampler": {study.sampler.name: study.sampler.plain()},
@@ -158,7 +196,12 @@ def storage_of(study: Study, folder: Path | None, identity: Mapping[str, Any]) -
 
 
 def _tuned(
-    study: Study, workload: Any, identity: Mapping[str, Any], store: Store, folder: Path | None, crew: Crew
+    study: Study,
+    workloads: Sequence[Any],
+    identity: Mapping[str, Any],
+    store: Store,
+    folder: Path | None,
+    crew: Crew,
 ) -> StudyResults:
     began = time.perf_counter()
     with closing(TrialStore(storage_of(study, folder, identity))) as trial_store:
@@ -166,9 +209,10 @@ def _tuned(
             keep_study(study, folder)
         evaluator, watch = Evaluator(study, store, crew), crew.watch
         trials = max(study.trials, len(trial_store.trials))
-        watch.begin(trials * len(study.sweep.seeds), len(trial_store.trials) * len(study.sweep.seeds))
+        kept, each = len(trial_store.trials), study.runs_a_trial
+        watch.begin(int(min(trials, max(size(study.space), kept))) * each, kept * each)
         try:
-            done, tuner_seconds = run_trials(study, trial_store, evaluator, workload, trials)
+            done, tuner_seconds = run_trials(study, trial_store, evaluator, workloads, trials)
             complete(watch)
         finally:
             watch.end()
@@ -177,18 +221,32 @@ def _tuned(
     if best:
         plan = make_plan(front_sweep(study, [trial.proposal for trial in best]))
         results.holdout = gather(plan, store, folder, crew.run(plan, store))
-        report = report_plan(study, results.front.trials[results.front.chosen].proposal, workload)
-        results.report = None if report is None else run_kept(report, folder and folder / REPORT, crew.run)
     results.seconds, results.tuner_seconds = time.perf_counter() - began, tuner_seconds
     return results
 
 
-def _compared(results: StudyResults, hold_out: HoldOut | None, workload: Any, crew: Crew) -> StudyResults:
+def _report(results: StudyResults, workloads: Sequence[Any], crew: Crew) -> None:
+    """Run the point to take, its baseline and the best of each rival on the seeds of the report."""
+    if results.holdout is None:
+        return
+    began, study, front = time.perf_counter(), results.study, results.front
+    best = front.trials[front.chosen].proposal
+    rivals = [one.front.trials[one.front.chosen].proposal for one in results.rivals.values() if one.holdout is not None]
+    seeds = report_seeds(study, front, len(results.rivals)).seeds
+    plan = report_plan(study, [best, *rivals], planned(study, best, workloads), seeds)
+    if plan is not None:
+        results.report = run_kept(plan, results.folder and results.folder / REPORT, crew.run)
+    results.seconds += time.perf_counter() - began + sum(one.seconds for one in results.rivals.values())
+
+
+def _compared(results: StudyResults, hold_out: HoldOut | None, workloads: Sequence[Any], crew: Crew) -> StudyResults:
     """Return the results with the best beside the baseline on a workload that was held out."""
     if hold_out is None or results.holdout is None:
         return results
     began = time.perf_counter()
-    plan = hold_out.plan(results.front.trials[results.front.chosen].proposal, workload)
+    best = results.front.trials[results.front.chosen].proposal
+    count = len(results.study.holdout_seeds if results.report is None else results.report.seeds)
+    plan = hold_out.plan(best, planned(results.study, best, workloads), count)
     folder = results.folder and results.folder / FOLDER / hold_out.name
     results.held_out = run_kept(plan, folder, crew.run)
     results.seconds += time.perf_counter() - began
@@ -234,6 +292,8 @@ def open_study(folder: str | Path) -> StudyResults:
     if results.holdout is not None and (place / REPORT / SWEEP).is_file():
         runs, chosen = open_folder(place / REPORT), results.front.trials[results.front.chosen]
         results.report = runs if chosen.point in {point.id for point in runs.points} else None
+    folders = {name: place / RIVALS / name for name in study.rivals}
+    results.rivals = {name: open_study(own) for name, own in folders.items() if (own / STUDY).is_file()}
     return results
 
 
@@ -273,6 +333,8 @@ def keep_results(results: StudyResults, folder: Path) -> None:
     write_own(folder / LEVERS, results.importances.to_csv(index=False))
     if results.holdout is not None:
         write_own(folder / FRONT, results.pareto.to_csv(index=False))
+        if len(results.study.workloads) > 1:
+            write_own(folder / BY_WORKLOAD, results.by_workload.to_csv(index=False))
         write_results(results.holdout, folder)
         keep_points(results.front, results.best, folder)
         _sign(results.study, folder)
