@@ -99,7 +99,7 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     >>> sweep |= {"policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "measures": ["drain_cycles"]}
     >>> results = wb.run({**sweep, "baseline": {"placement": "first_fit"}}, workers=0)
     >>> print(results.sentences()[0])  # doctest: +ELLIPSIS
-    nearest_boundary: drain_cycles ... times the baseline's ...
+    nearest_boundary: drain_cycles ... against the baseline, better at 17, worse at 3 of 20; sure (p ...
     """
     lines = [
         f"{line.point}: {block.measure} {line.value} on average, {_in_a_sentence(line)}."
@@ -119,7 +119,7 @@ def too_few_seeds(plan: Plan) -> list[str]:
     >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 4}
     >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
     >>> too_few_seeds(wb.api.planned({**sweep, "measures": ["drain_cycles"]}))[0][:60]
-    'no comparison can be decided at 4 seeds: the smallest correct'
+    'no comparison can be decided at 4 seeds: the smallest correc'
     """
     note = family_of(plan).note
     return [f"{note}."] if note else []
@@ -260,7 +260,7 @@ def shown(verdict: Verdict, measure: Measure) -> tuple[str, str]:
     >>> times = Measure("makespan", "cycles", "lower", "", compared_by="ratio")
     >>> faster = compare([1050 + 3 * k for k in range(12)], [1000 + 2 * k for k in range(12)], compared_by="ratio")
     >>> shown(judge({"": faster})[""], times)
-    ('1.055x [1.0521, 1.0579]', 'better at 12, worse at 0 of 12; sure (p <0.001, 1 comparison)')
+    ('1.0549x [1.0529, 1.0569]', 'better at 12, worse at 0 of 12; sure (p 0.0011, 1 comparison)')
     """
     one = verdict.of
     if not one.n:
