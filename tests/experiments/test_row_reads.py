@@ -282,11 +282,10 @@ def test_a_file_that_changes_while_runs_go_on_leaves_rows_that_are_not_checked(f
         kept(store, rows)
         write(folder, "aims.json", [aim + store.count() for aim in AIM])
 
-    monkeypatch.setattr(Store, "add_all", add_all)
-    results, _ = ran(folder, "OfJson", workers=1)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "add_all", add_all)
+        results, _ = ran(folder, "OfJson", workers=1)
     assert results.checked.checked <= 1
-    os.chdir(folder)
     results, new = ran(folder, "OfJson")
     assert (new, results.checked.checked) == (truth(folder, "OfJson"), 10)
 
