@@ -9,9 +9,10 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.cli._output import say_summary
+from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.statistics import compare, judge
-from workbench.statistics.comparisons import judged
+from workbench.statistics.comparisons import by_seed, judged
 from workbench.statistics.sentences import Block, Line, blocks, fitted, holdout_sentences, key, shown
 
 SWEEP = {
@@ -228,21 +229,32 @@ def test_seeds_too_few_to_be_sure_are_named_once_with_how_many_it_takes(seeds, i
 def test_seeds_that_are_added_after_a_look_are_looks(tmp_path):
     """Ten looks called one of ten studies without effect one; a folder keeps how many seeds its first plan had."""
     config = {**SWEEP, "measures": ["drain_cycles"]}
-    p = {}
     for seeds in (10, 20, 20):
         results = wb.run({**config, "seeds": seeds}, tmp_path / "looked", workers=0)
-        p[seeds] = [one.of.p_size for one in judged(results).verdicts.values()]
     fresh = wb.run({**config, "seeds": 20}, workers=0)
-    once = [one.of.p_size for one in judged(fresh).verdicts.values()]
-    planned = [one.of.p_size for one in judged(wb.run({**config, "seeds": 10}, workers=0)).verdicts.values()]
-    assert all(later >= min(now, first) for later, now, first in zip(p[20], once, planned, strict=True))
-    assert all(later <= first for later, first in zip(p[20], planned, strict=True))
+    for (_, id), verdict in judged(results).verdicts.items():
+        sides = [
+            by_seed(results, results.baseline_of(point), "drain_cycles") for point in results.points if point.id == id
+        ]
+        sides += [by_seed(results, point, "drain_cycles") for point in results.points if point.id == id]
+        planned, once = (compare(*sides, compared_by="ratio", planned=seeds) for seeds in (range(10), None))
+        assert (verdict.of.p_size, verdict.of.p_direction) == (planned.p_size, planned.p_direction)
+        assert judged(fresh).verdicts["drain_cycles", id].of.p_size == once.p_size != planned.p_size
     note = "The first plan had 10 seeds, and there are 20 now: every p answers for all numbers of seeds."
     assert note in results.sentences() and note not in fresh.sentences()
     opened = wb.open_results(tmp_path / "looked")
     assert opened.plan.sweep.planned == 10 and opened.sentences() == results.sentences()
     other = wb.run({**config, "seeds": {"first": 50, "count": 20}}, tmp_path / "looked", workers=0)
     assert other.plan.sweep.planned in (None, 20)  # seeds that nobody has seen
+
+
+def test_before_the_plan_is_done_the_look_is_another_one(results):
+    """A table of the runs so far, of a driver that goes on, is no look at the plan."""
+    rows = list(results.rows.values())
+    half = RunSet(results.plan, rows[: len(rows) - 1])  # one run of the plan has not ended
+    whole, partial = (judged(one).verdicts for one in (results.runs if hasattr(results, "runs") else results, half))
+    later = [key for key in partial if partial[key].of.n == 19 or partial[key].of.p_size != whole[key].of.p_size]
+    assert later and all(partial[key].of.p_size >= whole[key].of.p_size for key in later)
 
 
 def test_several_workloads_come_to_one_line():
