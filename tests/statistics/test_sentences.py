@@ -250,11 +250,15 @@ def test_seeds_that_are_added_after_a_look_are_looks(tmp_path):
 
 def test_before_the_plan_is_done_the_look_is_another_one(results):
     """A table of the runs so far, of a driver that goes on, is no look at the plan."""
-    rows = list(results.rows.values())
-    half = RunSet(results.plan, rows[: len(rows) - 1])  # one run of the plan has not ended
-    whole, partial = (judged(one).verdicts for one in (results.runs if hasattr(results, "runs") else results, half))
-    later = [key for key in partial if partial[key].of.n == 19 or partial[key].of.p_size != whole[key].of.p_size]
-    assert later and all(partial[key].of.p_size >= whole[key].of.p_size for key in later)
+    last = results.points[-1]
+    rows = [row for row in results.rows.values() if (row.point, row.seed) != (last.id, results.seeds[-1])]
+    partial = RunSet(results.plan, rows)  # one run of one point has not ended
+    compared = {id: verdict.of for (_, id), verdict in judged(partial).verdicts.items()}
+    for point in (one for one in partial.points if one.id in compared):
+        sides = [by_seed(partial, one, "drain_cycles") for one in (partial.baseline_of(point), point)]
+        expected = compare(*sides, compared_by="ratio", planned=() if point is last else None)
+        assert compared[point.id].p_size == expected.p_size, point
+    assert compared[last.id].n == 19 and len(compared) == 2
 
 
 def test_several_workloads_come_to_one_line():
