@@ -26,6 +26,8 @@ STUDIES = 10_000
 STEP = 10
 SEEDS, FAMILIES = (10, 20, 40, 100, 200), (1, 10, 30, 100)
 POWER_SEEDS, EFFECTS = (10, 20, 40, 50, 100, 200), (0.5, 1.0)
+FEW_SEEDS = range(11, 20)
+"""Where Holm's method asks t for the smallest p that it may give."""
 PLANNED, LOOKS = 40, tuple(range(10, 101, 10))
 PARTS = (3, 10)
 COVERED = {"lognormal": "normal", "log-uniform": "uniform", "log-t3": "t3"}
@@ -42,7 +44,7 @@ class Cell(NamedTuple):
     """One row of the file."""
 
     table: str
-    """error, looks, joiners, power, power at looks or coverage."""
+    """error, few seeds, looks, joiners, power, power at looks or coverage."""
     world: str
     centre: str
     """What is 0 where there is no effect: "median" (as many differing seeds gain as lose) or "mean"."""
@@ -122,6 +124,23 @@ def errors(world: str, centre: str, studies: int) -> Iterator[Cell]:
     judged = ["any"] * (world in BOTH_WORLDS) + ["direction"] * (centre == "median") + ["size"] * (world in SIZE_WORLDS)
     for (table, seeds, family), happened in counts.items():
         yield Cell(table, world, centre, "", seeds, family, studies, happened, tuple(judged))
+
+
+def few_seeds(world: str, studies: int) -> Iterator[Cell]:
+    """Yield how often words are earned without effects at each number of seeds between 10 and 20."""
+    largest = max(FAMILIES)
+    counts: _Counts = {}
+    for count in FEW_SEEDS:
+        for draws, some_studies in _chunks(studies, largest * count, "few seeds", world, count):
+            values = WORLDS[world].draw(draws, (count, some_studies, largest))
+            wins = (values > 0).sum(axis=0)
+            pairs, sized = np.full(wins.shape, count), np.ones(wins.shape, bool)
+            seen = Seen(pairs, values.mean(axis=0), values.std(axis=0, ddof=1), wins, count - wins, sized)
+            both = at_look(seen, at_plan(seen))
+            for family in FAMILIES:
+                _count(counts, ("few seeds", str(count), family), _words(both, family))
+    for (table, seeds, family), happened in counts.items():
+        yield Cell(table, world, "mean", "", seeds, family, studies, happened, ("any", "direction", "size"))
 
 
 def _ever(looks: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -294,6 +313,8 @@ def simulated(studies: int) -> Iterator[Cell]:
         yield from errors(world, "median", studies)
     for world in SKEWED:
         yield from errors(world, "mean", studies)
+    for world in SIZE_WORLDS:
+        yield from few_seeds(world, studies)
     for world in WORLDS:
         yield from joiners(world, studies)
     for world in (*WORLDS, TIED_GAIN):

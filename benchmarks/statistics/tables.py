@@ -27,6 +27,7 @@ def all_of(file: Path) -> list[str]:
         bar(rows),
         errors(rows, "median", "direction"),
         errors(rows, "mean", "size"),
+        few_seeds(rows),
         rivals(rows),
         looks(rows),
         joiners(rows),
@@ -67,6 +68,17 @@ def errors(rows: Iterable[Row], centre: str, kind: str) -> str:
     return _markdown(
         ("world", *(f"n = {n}" for n in SEEDS)),
         ((world, *(" / ".join(cells[world, n, m] for m in FAMILIES) for n in SEEDS)) for world in _worlds(kept)),
+    )
+
+
+def few_seeds(rows: Iterable[Row]) -> str:
+    """Return the error of size words at each number of seeds between 10 and 20."""
+    kept = [row for row in rows if row["table"] == "few seeds"]
+    seeds = list(dict.fromkeys(row["seeds"] for row in kept))
+    cells = {(row["world"], row["seeds"], row["family"]): _percent(row["size"]) for row in kept}
+    return _markdown(
+        ("world", *(f"n = {n}" for n in seeds)),
+        ((world, *(" / ".join(cells[world, n, m] for m in FAMILIES) for n in seeds)) for world in _worlds(kept)),
     )
 
 
