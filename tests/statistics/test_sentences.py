@@ -80,7 +80,7 @@ def test_the_line_of_a_difference_has_its_unit():
 @pytest.mark.parametrize(
     ("gains", "more", "verdict"),
     [
-        ([*range(1, 16), *range(-9, -4)], {"family": 16}, "undecided (p 1, 16 comparisons); on average p 0.024 alone, "
+        ([*range(1, 16), *range(-9, -4)], {"family": 16}, "undecided (p 1, 16 comparisons); size p 0.024 alone, "
          "0.84 among 16"),
         ([0.0] * 8, {}, "the same at all 8 seeds"),
         ([4.0], {}, "undecided: one run is no sample"),

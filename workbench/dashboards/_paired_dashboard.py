@@ -50,7 +50,7 @@ _LEGEND = (
     '<b class="wb-baseline">&#9679; the baseline</b>, <b class="wb-other">&#9679; the other side</b>; '
     "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
     "dot is their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
-    "Sure: better, or worse, on average and at most seeds that differ. Undecided: more seeds may tell."
+    "Sure: better, or worse, on average and on most of the seeds that differ. Undecided: more seeds may tell."
 )
 
 _STYLE = Path(__file__).with_name("dashboard.css")

@@ -35,7 +35,7 @@ SIZES = {
     False: "the mean paired difference",
 }
 MEANINGS = {
-    "; sure": "sure = better, or worse, on average and at most seeds that differ",
+    "; sure": "sure = better, or worse, on average and on most of the seeds that differ",
     "on average (": "on average = the size is shown, and the direction is not",
     "on most seeds (": "on most seeds = the direction is shown, and the size is not",
     "as good as equal": "as good as equal = no word is earned, and the 90 % interval lies within the least effect",
@@ -329,7 +329,7 @@ def _alone(verdict: Verdict) -> str:
     alone, among = one.p_alone < ALPHA, verdict.p_size < ALPHA
     if alone and not among:
         p = probability(verdict.p_size)
-        return f"; on average p {probability(one.p_alone)} alone, {p} among {verdict.comparisons}"
+        return f"; size p {probability(one.p_alone)} alone, {p} among {verdict.comparisons}"
     return "; decided at the seeds of the first plan" if among and not alone else ""
 
 

@@ -31,8 +31,8 @@ Word = Literal[
     "not compared",
 ]
 WORDS: dict[Word, str] = {
-    "better": "larger than nothing on average, and better at most seeds that differ: sure",
-    "worse": "worse on average, and worse at most seeds that differ: sure",
+    "better": "better on average, and on most of the seeds that differ: sure",
+    "worse": "worse on average, and on most of the seeds that differ: sure",
     "better on average": "its size alone is shown",
     "worse on average": "its size alone is shown",
     "better on most seeds": "its direction alone is shown",
