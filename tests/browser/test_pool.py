@@ -93,7 +93,7 @@ def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
     board.page.locator(".wb-drop input").set_input_files(place)
     expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle: 3.0", timeout=1000 * MOVE_SECONDS)
     expect(board.status).to_have_text("1 paired runs.", timeout=1000 * MOVE_SECONDS)
-    board.wait_for_result("round_robin against local_only, one run: better by 0.")
+    board.wait_for_result("round_robin against local_only: 0.4667 more; better, exact: nothing is drawn.")
     answer = board.page.locator(".wb-answer .answer")
     expect(answer).to_contain_text("GPU 0 did not run out of memory", timeout=1000 * FIRST_SECONDS)
     curve, title = board.page.locator(".wb-first canvas").first, board.page.locator(".wb-heading h2")

@@ -83,8 +83,9 @@ def test_the_line_of_a_difference_has_its_unit():
         ([*range(1, 16), *range(-9, -4)], {"family": 16}, "undecided (p 1, 16 comparisons); size p 0.024 alone, "
          "0.84 among 16"),
         ([0.0] * 8, {}, "the same at all 8 seeds"),
-        ([4.0], {}, "undecided: one run is no sample"),
-        ([4.0], {"exact": True}, "exact: nothing is drawn"),
+        ([4.0], {}, "better in the one run, undecided: one run is no sample"),
+        ([4.0], {"exact": True}, "better, exact: nothing is drawn"),
+        ([-4.0], {"exact": True}, "worse, exact: nothing is drawn"),
         ([*[1.0] * 30, -31.0], {}, "better on most seeds (p <0.001; on average p 1; 1 comparison)"),
         ([*[30.0] * 14, *[-4.0] * 12], {}, "better on average (p <0.001; on most seeds p 0.94; 1 comparison)"),
         ([1.0] * 34 + [-60.0] * 6, {}, "worse on average, better on most seeds (p 0.027, 1 comparison)"),

@@ -267,10 +267,11 @@ def shown(verdict: Verdict, measure: Measure) -> tuple[str, str]:
         return "", "not compared: no seed has a value on both sides"
     if one.is_same:
         return "", f"the same at all {one.n} seeds" if one.n > 1 else "the same in the one run"
+    side = "better" if one.wins else "worse"
     if one.exact:
-        return sized(one, measure), "exact: nothing is drawn"
+        return sized(one, measure), f"{side}, exact: nothing is drawn"
     if one.n == 1:
-        return sized(one, measure), "undecided: one run is no sample"
+        return sized(one, measure), f"{side} in the one run, undecided: one run is no sample"
     sides = [f"better at {one.wins}", f"worse at {one.losses}"]
     counts = ", ".join(sides if one.wins >= one.losses else sides[::-1])
     zeros = f"; no ratio: 0 at {one.zeros} of {one.n} seeds" if one.zeros else ""
