@@ -122,8 +122,8 @@ class SnapshotAnswer:
 
 def used_note(record: PoolRecord) -> np.ndarray:
     """Compute the memory in use of each card that has some, averaged over the requests, in percent: float64[cards]."""
-    mask = was_asked(record)
-    return np.array([100 * in_use(record, card)[mask].mean() / record.capacity[card] for card in _cards(record)])
+    used, cards = in_use(record)[:, was_asked(record)], _cards(record)
+    return np.asarray(100 * used[cards].mean(axis=1) / record.capacity[cards])
 
 
 def lent_note(record: PoolRecord) -> np.ndarray:
@@ -194,10 +194,11 @@ def _pieces(record: PoolRecord, cards: np.ndarray) -> np.ndarray:
     if not record.time.size:
         return np.empty(0)
     ends = np.unique(np.linspace(0, record.time.size, PLACES + 1).round().astype(np.int64))
-    blocks = []
+    blocks, places = [], ends[1:] - 1
+    used, lent, idle = (series(record)[:, places] for series in (in_use, lent_out, cached))
+    by_fill = np.stack([used - lent, lent, idle])
     for k, card in enumerate(cards.tolist()):
-        lent = lent_out(record, card)
-        parts = np.stack([in_use(record, card) - lent, lent, cached(record, card)])[:, ends[1:] - 1]
+        parts = by_fill[:, card]
         share = parts * (ROWS / record.capacity[card])
         base = (len(cards) - 1 - k) * ROWS + np.cumsum(share, axis=0) - share
         fill, place = np.nonzero(share)
