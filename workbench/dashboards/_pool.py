@@ -20,11 +20,10 @@ from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
-from workbench.figures.reserved_memory import reserved_in_all
 from workbench.machine.board import board_line
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
-from workbench.metrics.pool import cached, in_use, lent_out
+from workbench.metrics.pool import cached, in_use, lent_out, reserved
 from workbench.metrics.statistics import Steps
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, granted, remote, stays_of, was_asked
 from workbench.workloads.recorded_memory import TracePool
@@ -182,8 +181,8 @@ def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[st
         "note": "",
         "strips": [{"message": "", "pieces": column(_pieces(one, cards))} for one in records],
         "lines": [
-            {"label": label, "curves": [curve(_steps(series(one)), until) for one in records]}
-            for label, series in (("in use (GiB)", in_use), ("reserved (GiB)", reserved_in_all))
+            {"label": label, "curves": [curve(_steps(series(one).sum(axis=0)), until) for one in records]}
+            for label, series in (("in use (GiB)", in_use), ("reserved (GiB)", reserved))
         ],
         "cards": [record.cards[card] for card in cards],
     }

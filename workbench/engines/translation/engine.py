@@ -189,7 +189,7 @@ class Play:
 
     def forget_pages(self) -> None:
         """Let pages that nothing knows any more have no number, where nobody else knows pages by their numbers."""
-        if may_forget(self.rules, self.policies):
+        if self.trace.numbers.given[0] and may_forget(self.rules, self.policies):
             self.trace.numbers, self.state = without_unknown_pages(
                 self.rules, self.state, self.policies.plan, self.trace.numbers
             )
