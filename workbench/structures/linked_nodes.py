@@ -116,6 +116,17 @@ def append(nodes: Nodes, head: int, node: int) -> None:
 
 
 @kernel
+def move(nodes: Nodes, head: int, node: int) -> None:
+    """Make a node of any list the newest of a list."""
+    if list_of(nodes, node) != head:
+        take_out(nodes, node)
+        append(nodes, head, node)
+    elif newer(nodes, node) != head:
+        unlink(nodes, node)
+        link(nodes, node, nodes.memory[row_of(nodes, head) + OLDER])
+
+
+@kernel
 def take_out(nodes: Nodes, node: int) -> None:
     """Take a node out of its list."""
     memory, row = nodes.memory, row_of(nodes, node)

@@ -25,6 +25,7 @@ from workbench.structures.linked_nodes import (
     give_key,
     length,
     list_of,
+    move,
     new_nodes,
     newer,
     oldest,
@@ -59,6 +60,15 @@ def nodes_of(memory: np.ndarray, own: int) -> Nodes:
     """Return the nodes of the set whose numbers begin there."""
     mask = memory[MASK]
     return Nodes(memory, own + OWN, own + memory[OF_SET] - mask - 1, mask)
+
+
+@kernel
+def leave_list(nodes: Nodes, way: int) -> int:
+    """Take a way out of the list that it is in, if any; return the head of that list, or -1."""
+    here = list_of(nodes, way)
+    if here != ABSENT:
+        take_out(nodes, way)
+    return here
 
 
 @kernel
@@ -178,17 +188,14 @@ class ARC(Eviction):
     def touched(see: TouchView) -> None:
         own, way = own_of(see.memory, see.at), see.entry - see.first
         nodes = nodes_of(see.memory, own)
-        here, again = list_of(nodes, way), list_head(see.ways, AGAIN)
-        if here != ABSENT:
-            take_out(nodes, way)
         if not see.fresh:
-            append(nodes, again, way)
+            move(nodes, list_head(see.ways, AGAIN), way)
             return
-        key = row_of(nodes, way) + KEY
+        here, key = leave_list(nodes, way), row_of(nodes, way) + KEY
         if see.memory[own + CHOOSES] and see.memory[own + KEEPS]:
             remember(nodes, list_head(see.ways, ONCE + FREE), here + GONE, see.memory[key])
         see.memory[own + CHOOSES] = 0
-        append(nodes, again if see.memory[own + SEEN] else list_head(see.ways, ONCE), way)
+        append(nodes, list_head(see.ways, AGAIN if see.memory[own + SEEN] else ONCE), way)
         see.memory[key] = see.memory[own + PAGE]
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
@@ -222,8 +229,7 @@ def small_head(memory: np.ndarray, ways: int) -> int:
 @kernel
 def move_to(nodes: Nodes, head: int, way: int, uses: int) -> None:
     """Make a way the newest of a queue, with so many uses."""
-    take_out(nodes, way)
-    append(nodes, head, way)
+    move(nodes, head, way)
     nodes.memory[row_of(nodes, way) + USES] = uses
 
 
@@ -311,10 +317,7 @@ class S3FIFO(Eviction):
         if not see.fresh:
             see.memory[row + USES] += 1
             return
-        here = list_of(nodes, way)
-        if here != ABSENT:
-            take_out(nodes, way)
-        if here == small and see.memory[own + ASKED_FOR] and see.memory[GHOSTS] > 0:
+        if leave_list(nodes, way) == small and see.memory[own + ASKED_FOR] and see.memory[GHOSTS] > 0:
             remember(nodes, small + 3, small + 2, see.memory[row + KEY])
         waits = see.memory[own + EVICTED] or length(nodes, small) < small_room(see.ways, see.levers.small_share)
         append(nodes, small if waits and not see.memory[own + GHOST] else small + 1, way)
