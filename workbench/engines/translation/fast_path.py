@@ -4,10 +4,10 @@ A hit never touches the event queue. One of constant latency is counted by its c
 up only past its end. A row whose core waits, that unmaps, or that uses a copy of which somebody wants to hear ends the
 stretch.
 
-Without shared TLB and directory, a miss whose walk ends before the next row is served in one step, as nothing else is
-under way: the entry that goes takes in the page that comes. Under LRU, MRU and FIFO that entry stands at an end of a
-list of its set. Every other policy is asked, and told what it wants to know; if it raises, the stretch ends. Of the two
-orders of a set, by use and by arrival, those are kept that the policy may read.
+Without shared TLB and directory nothing else is under way. So a miss whose walk ends before the next row is one step.
+The entry that goes takes in the page that comes. Under LRU, MRU and FIFO that entry stands at an end of a list of its
+set. Every other policy is asked, and told what it wants to know; if it raises, the stretch ends. Of the two orders of a
+set, by use and by arrival, those are kept that the policy may read.
 
 A long stretch of hits of the only core is skimmed: each row is only asked whether it hits. What such a stretch leaves
 behind is the order in which its entries were used last, and that the rows tell, read from the last one backward. Each

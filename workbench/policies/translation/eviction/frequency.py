@@ -26,6 +26,14 @@ from workbench.structures.linked_nodes import (
     unlink,
 )
 
+USES, COUNT, LAST = KEY, LIST, CHAIN
+"""Of a way: its uses, and the number of its count of uses, -1 = none.
+
+The row of a count's number holds the last way with that count. The row of a free count holds the next free one, the
+head's row the first."""
+NO_COUNT = -2
+"""The number of the head's count."""
+
 
 class LFU(Eviction):
     """Evict the entry that was used least often since it came; of those used equally often the least recently used.
@@ -75,13 +83,6 @@ class LFU(Eviction):
         one[:, LAST], one[ways, USES], one[ways, COUNT] = np.arange(1, ways + 2), 0, NO_COUNT
         one[ways, LAST] = 0
         return np.tile(one.reshape(-1), sets)
-
-
-USES, COUNT, LAST = KEY, LIST, CHAIN
-"""Of a way: its uses, the number of its count of uses (-1 = none). Of a count, in the row of its number: the way that
-is last of those with so many uses; of a free one the next free count, of the head the first of these."""
-NO_COUNT = -2
-"""The number of the head's count."""
 
 
 @kernel

@@ -92,8 +92,8 @@ def forget(nodes: Nodes, free: int, ghost: int) -> None:
 
 
 PAGE, SEEN, CHOOSES, KEEPS, FROM, TARGET = range(OWN)
-"""Of a set: the page that comes, in which list its ghost was (0 = none), whether a victim was asked for since, whether
-its page is remembered, from which list it is proposed, the target for the entries seen once, a float64."""
+"""Of a set: the page that comes, the list in which its ghost was (0 = none), whether a victim was asked for since.
+Then whether the victim's page is remembered, the list that it leaves, the target for entries seen once, a float64."""
 ONCE, AGAIN = 1, 2
 GONE, FREE, LISTS = 2, 4, 5
 """From a list of entries to the list of its ghosts; the list of free ghosts; lists in all."""
@@ -204,8 +204,8 @@ class ARC(Eviction):
 
 
 COMING, GHOST, ASKED_FOR, EVICTED, FROM_QUEUE = range(OWN - 1)
-"""Of a set: the page that comes, whether it was a ghost, whether a victim was asked for since, whether one ever was,
-the head of the queue from which candidates are proposed."""
+"""Of a set: the page that comes, whether it was a ghost, whether a victim was asked for since, whether one ever was.
+Then the head of the queue from which candidates are proposed."""
 USES = CHAIN
 """Of a way's node: the uses of its entry."""
 QUEUES = 4
