@@ -23,6 +23,7 @@ BENCHMARKS = {
     "malloc_warp": "benchmarks.malloc_warp:malloc_warp",
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
     "translation_lru": "benchmarks.translation_lru:translation_lru",
+    "translation_evictions": "benchmarks.translation_evictions:translation_evictions",
     "translation_directory": "benchmarks.translation_directory:translation_directory",
     "translation_stream": "benchmarks.translation_stream:translation_stream",
     "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",

@@ -27,6 +27,7 @@ SMALL = {
     "probe_exact_128": {"MASKS": 256, "ROUNDS": 1, "TIMES": 2},
     "translation_lru": {"ACCESSES": 20_000, "PAGES": 1_000},
     "translation_directory": {"ACCESSES": 400_000},
+    "translation_evictions": {"ACCESSES": 20_000, "TURNS": 1, "SIZES": (32,)},
     "two_workers": {"RUNS": 200},
     "identity": {"LOOKS": 100},
     "importers": {"BYTES": 200_000, "KERNELS": 2_000},
