@@ -30,6 +30,7 @@ BENCHMARKS = {
     "runs_100000": "benchmarks.runner_scale:runs_100000",
     "fixed_cost_of_a_run": "benchmarks.runner_scale:fixed_cost_of_a_run",
     "node": "benchmarks.node:node",
+    "costs_of_a_run": "benchmarks.costs_of_a_run:costs_of_a_run",
     "identity": "benchmarks.identity:identity",
     "two_workers": "benchmarks.runner_scale:two_workers",
     "pool_service": "benchmarks.pool_service:pool_service",

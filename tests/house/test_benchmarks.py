@@ -29,6 +29,7 @@ SMALL = {
     "translation_directory": {"ACCESSES": 400_000},
     "translation_evictions": {"ACCESSES": 20_000, "TURNS": 1, "SIZES": (32,)},
     "two_workers": {"RUNS": 200},
+    "costs_of_a_run": {"LONG": 2, "ROUNDS": 1, "POINTS": 2_000},
     "identity": {"LOOKS": 100},
     "importers": {"BYTES": 200_000, "KERNELS": 2_000},
 }
