@@ -90,7 +90,14 @@ def moved_reads(text: str, old: Path, new: Path) -> str:
 
 
 def moved_verdict(text: str, old: Path, new: Path) -> str:
-    """Return a verdict on rows of a results folder, as another folder on the same machine keeps it."""
+    """Return a verdict on rows of a results folder, as another folder on the same machine keeps it.
+
+    >>> old, new = Path("/study/shards/1"), Path("/study/out")
+    >>> text = canonical({"place": digest_of_place(old), "reads": '{"files":{"../aim.csv":"8c"}}'})
+    >>> facts = json.loads(moved_verdict(text, old, new))
+    >>> facts["place"] == digest_of_place(new), facts["reads"]
+    (True, '{"files":{"../shards/aim.csv":"8c"}}')
+    """
     facts = json.loads(text)
     place = digest_of_place(new) if facts.get("place") == digest_of_place(old) else facts.get("place", "")
     return canonical({**facts, "place": place, "reads": canonical(_moved(json.loads(facts["reads"]), old, new))})

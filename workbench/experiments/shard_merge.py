@@ -1,7 +1,7 @@
 """The folders of all shards of a sweep, merged into one results folder once it is proved that nothing is missing.
 
-No code that a sweep names is executed, and nothing is planned. Each folder keeps its own points and their places in the
-sweep (`shard_folder`). The new folder is written next to its place and renamed, so it is there as a whole or not at all.
+No code that a sweep names is executed, and nothing is planned: each folder keeps its own points and their places in the
+sweep (`shard_folder`). The new folder is written next to its place and renamed, so it is there as a whole or not.
 """
 
 from __future__ import annotations
