@@ -305,7 +305,7 @@ def _write_rows(
 
 
 def _signature(parts: Sequence[_Folder], first: _Folder, beside: Path, out: Path) -> str:
-    """Sign the new folder if the user has signed that of every shard; return the sentence that says so."""
+    """Return the sentence on the signature of the new folder, which is made if the user has signed every shard."""
     if not code_names(first.config):
         return ""
     files: dict[str, str] = {}
