@@ -3,10 +3,10 @@
     ours = clocked(20_000, lambda: engine(20_000))
     rows = compared("dispatch", "16 modules", "groups", ours, {"SimPy": clocked(200, lambda: simpy_model(200))})
 
-A side does one short run at each turn, of about 0.05 to 0.3 s of processor time. Every round has a run of each side, and
-every second round goes through the sides backward: a load that comes and goes meets all of them. A round gives one
-ratio: processor time an item of the reference over that of the workbench, so above 1 the workbench is faster. A row has
-the median of these ratios with their quartiles. Wall clocks have no part in it: they count what other processes did.
+A side does one short run at each turn, of about 0.05 to 0.3 s of processor time. Each round has one run of each side.
+Every second round reverses the order, so that a load that comes and goes meets all sides. Each round gives one ratio:
+processor time an item of the reference over that of the workbench. Above 1 the workbench is faster. A row has the
+median of these ratios and their quartiles. No wall clock is read, because it counts what other processes did.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import numpy as np
 
 ROUNDS = 11
 """Of a row, unless the benchmark says otherwise."""
+COLUMNS = ("name", "variant", "reference", "items", "unit", "ratio", "low", "high", "rounds")
+"""Of a row."""
 
 
 class Side(NamedTuple):
@@ -54,9 +56,10 @@ def spent(call: Callable[[], object]) -> float:
 
 
 def compared(
-    name: str, variant: str, unit: str, ours: Side, references: Mapping[str, Side | None], rounds: int = ROUNDS
+    name: str, variant: str, unit: str, ours: Side, references: Mapping[str, Side | None], rounds: int | None = None
 ) -> list[dict[str, Any]]:
     """Return a row a reference, by its name; one that is None is not installed here, and its row has no ratio."""
+    rounds = rounds or ROUNDS
     here = {reference: side for reference, side in references.items() if side is not None}
     taken = turns([ours, *here.values()], rounds) if here else []
     ratios = {reference: ratio(their, taken[0]) for reference, their in zip(here, taken[1:], strict=True)}
@@ -65,12 +68,17 @@ def compared(
 
 def turns(sides: Sequence[Side], rounds: int) -> list[list[float]]:
     """Return of each side its processor time an item, a number a round; one round before them all is not counted."""
+    taken: list[list[float]] = [[] for _ in sides]
     for side in sides:
         side.run()
-    taken: list[list[float]] = [[] for _ in sides]
-    for turn in range(rounds):
-        for side, seconds in [*zip(sides, taken, strict=True)][:: -1 if turn % 2 else 1]:
-            seconds.append(side.run() / side.items)
+    gc.collect()
+    gc.freeze()  # what is there already is not looked through before each run
+    try:
+        for turn in range(rounds):
+            for side, seconds in [*zip(sides, taken, strict=True)][:: -1 if turn % 2 else 1]:
+                seconds.append(side.run() / side.items)
+    finally:
+        gc.unfreeze()
     return taken
 
 
@@ -82,25 +90,18 @@ def ratio(reference: Sequence[float], ours: Sequence[float]) -> Ratio:
 
 
 def row(
-    name: str, variant: str, reference: str, items: int, unit: str, found: Ratio | None, rounds: int
+    name: str, variant: str, reference: str, items: int, unit: str, result: Ratio | None, rounds: int
 ) -> dict[str, Any]:
     """Return a row of `workbench bench`; without a ratio the reference is not installed."""
-    figures = {key: digits(value) for key, value in found._asdict().items()} if found else dict.fromkeys(Ratio._fields)
-    named = reference if found else f"{reference} (not installed)"
-    return {
-        "name": name,
-        "variant": variant,
-        "reference": named,
-        "items": items,
-        "unit": unit,
-        **figures,
-        "rounds": rounds if found else 0,
-    }
+    figures = [digits(value) for value in result] if result else [None] * len(Ratio._fields)
+    named, counted = (reference, rounds) if result else (f"{reference} (not installed)", 0)
+    return dict(zip(COLUMNS, (name, variant, named, items, unit, *figures, counted), strict=True))
 
 
 def digits(value: float) -> float:
-    """Round to three significant digits: more of them are not the same in the next run."""
-    return float(f"{value:.3g}")
+    """Round to three significant digits; a whole number has no decimal point."""
+    rounded = float(f"{value:.3g}")
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def _processor_time() -> float:

@@ -37,8 +37,8 @@ def test_a_ratio_is_the_median_of_the_rounds_and_above_one_if_the_workbench_is_f
     played = Played()
     ours = played.side("ours", 100, *[1.0] * 9, *[30.0] * 2)
     theirs = played.side("theirs", 10, *[0.2] * 4, *[0.4] * 5, *[400.0] * 2)
-    (found,) = compared("loop", "all", "events", ours, {"C++": theirs}, rounds=11)
-    assert found == {
+    (result,) = compared("loop", "all", "events", ours, {"C++": theirs}, rounds=11)
+    assert result == {
         "name": "loop", "variant": "all", "reference": "C++", "items": 100, "unit": "events",
         "ratio": 4.0, "low": 2.0, "high": 4.0, "rounds": 11,
     }  # fmt: skip
