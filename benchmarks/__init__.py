@@ -19,6 +19,7 @@ BENCHMARKS = {
     "dispatch_full": "benchmarks.dispatch_full:dispatch_full",
     "dispatch_full_256": "benchmarks.dispatch_full:dispatch_full_256",
     "translation_lru": "benchmarks.translation_lru:translation_lru",
+    "translation_evictions": "benchmarks.translation_evictions:translation_evictions",
     "pool_growth": "benchmarks.pool_growth:pool_growth",
     "importers": "benchmarks.importers:importers",
     "tuner_overhead": "benchmarks.tuner_overhead:tuner_overhead",

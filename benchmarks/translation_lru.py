@@ -54,7 +54,10 @@ def _of_pattern(name: str, page: np.ndarray) -> list[dict[str, Any]]:
         path = Path(folder) / "pages"
         page.tofile(path)
         in_cpp = native("lru.cpp", ACCESSES, (path, ENTRIES, PAGES), lambda printed: printed["misses"] == misses)
-        references = {"libCacheSim, LRU": _libcachesim(Path(folder), page, misses), "C++, LRU alone": in_cpp}
+        references = {
+            "libCacheSim, LRU": libcachesim_side("LRU", ENTRIES, Path(folder), page, misses),
+            "C++, LRU alone": in_cpp,
+        }
         return compared("translation_lru", name, "accesses", _ours(trace, misses), references, ROUNDS)
 
 
@@ -70,8 +73,8 @@ def _ours(trace: GivenPages, misses: int) -> Side:
     return Side(ACCESSES, run)
 
 
-def _libcachesim(folder: Path, page: np.ndarray, misses: int) -> Side | None:
-    """The same in libCacheSim's own loop, which reads the trace from mapped memory."""
+def libcachesim_side(policy: str, entries: int, folder: Path, page: np.ndarray, misses: int) -> Side | None:
+    """Return libCacheSim's own loop over a mapped trace, without making its cache and its reader; None without it."""
     if importlib.util.find_spec("libcachesim") is None:
         return None
     import libcachesim as lcs
@@ -83,7 +86,7 @@ def _libcachesim(folder: Path, page: np.ndarray, misses: int) -> Side | None:
 
     def run() -> float:
         reader = lcs.TraceReader(str(path), lcs.TraceType.ORACLE_GENERAL_TRACE)
-        cache = lcs.LRU(cache_size=ENTRIES)
+        cache = getattr(lcs, policy)(cache_size=entries)
         ratios: list[float] = []
         seconds = spent(lambda: ratios.append(cache.process_trace(reader)[0]))
         assert round(ratios[0] * len(page)) == misses

@@ -6,6 +6,7 @@ from workbench.api import Results as Results
 from workbench.api import blame as blame
 from workbench.api import discover as discover
 from workbench.api import figure as figure
+from workbench.api import gather as gather
 from workbench.api import open_results as open_results
 from workbench.api import planned as planned
 from workbench.api import presets as presets

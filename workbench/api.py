@@ -14,9 +14,12 @@ from workbench.experiments.fronts import front_diff
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.progress import usual_watcher
 from workbench.experiments.results_folder import SWEEP, held
-from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.run_set import gather as gathered
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, check_pool
 from workbench.experiments.saved_results import name_in, open_folder, resolved, with_planned, write_results, write_sweep
+from workbench.experiments.shard_folder import claim_shard
+from workbench.experiments.shards import read_shard
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.statistics.adaptive_seeds import run_plan, settled
@@ -41,7 +44,7 @@ class Results(RunSet):
 
     def summary(self) -> pd.DataFrame:
         """Return, per point and measure, n, mean, interval, and the paired difference to the baseline, with its
-        test."""
+        test; refused of a shard, as all that sums runs up."""
         from workbench.statistics.summary import summary
 
         return summary(self)
@@ -94,6 +97,7 @@ class Results(RunSet):
         `morris`."""
         from workbench.explain.sensitivity import Sensitivity, analyse
 
+        self.check_whole()
         return Sensitivity(self, analyse(self, measure, of))
 
     def discover(
@@ -111,6 +115,7 @@ class Results(RunSet):
         `workbench.discover`."""
         from workbench.explain.discovery import discover, interest_of
 
+        self.check_whole()
         return discover(self, measure, interest_of(win, clear, above, below), boxes, density)
 
     def export(
@@ -135,10 +140,11 @@ class Results(RunSet):
         Raises
         ------
         InputError
-            These are some points of a sweep alone (`only`), or there is no such style, measure or figure.
+            These are some points of a sweep alone (`only`), or a shard; or there is no such style, measure or figure.
         """
         from workbench.export.bundle import export
 
+        self.check_whole()
         if self.whole is not None:
             raise InputError("a bundle holds a whole sweep, over which its p-values are corrected: export all points.")
         if self.code_notes:
@@ -183,6 +189,7 @@ def run(
     progress: Progress | None = None,
     limit_seconds: float = LIMIT_SECONDS,
     repeat: bool | None = None,
+    shard: str | None = None,
 ) -> Results:
     """Run what a sweep asks and `out` does not hold yet; return every result.
 
@@ -210,14 +217,16 @@ def run(
         Whether runs are repeated in a fresh process, beside the sweep: two of each new code of the user's, and one in a
         hundred of the rows that are kept; where they differ, rows are withdrawn with the reason. With False, rows of
         the user's code stay unchecked. Left out, runs are repeated, but for `workers=0`.
+    shard : str, optional
+        `2/4` does the second of four parts, in a folder of its own; `gather` merges the folders of all parts.
 
     Raises
     ------
     InputError
-        The sweep is not valid; nothing has been run and nothing written.
+        The sweep is not valid, or has no such shard; nothing has been run and nothing written.
     StoreError
-        The folder belongs to another sweep, to a newer version, or to a driver that is still running; or its rows were
-        removed or moved away meanwhile, and the sentence says where they are now.
+        The folder belongs to another sweep or shard, to a newer version, or to a driver that is still running. Or its
+        rows were removed or moved away meanwhile, and the sentence says where they are now.
 
     Examples
     --------
@@ -227,21 +236,58 @@ def run(
     >>> results.table.shape
     (4, 6)
     """
-    plan = planned(sweep, set=set, seeds=seeds)
+    plan = planned(sweep, set=set, seeds=seeds, shard=shard)
     check_pool(executor, workers)
     check_limit(limit_seconds)
+    part = None if plan.part is None else plan.part.shard
     if out is None:
+        if part is not None:
+            raise InputError(f"{part.name} is kept in a folder, from which it is gathered: name one as `out`.")
         rows = Store(None)
         seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
-        return _watched(_results(gather(plan, rows, None, seconds)), progress)
-    with held(Path(out)) as folder, closing(Store(folder, name_in(plan, folder))) as rows:
+        return _watched(_results(gathered(plan, rows, None, seconds)), progress)
+    with held(Path(out)) as folder, closing(Store(folder, name_in(plan, folder), shard=part)) as rows:
         _say_changed_front(plan, folder, progress)
         plan = with_planned(plan, folder, rows)
+        if part is not None:
+            claim_shard(plan, rows)
         write_sweep(RunSet(plan, ()), folder)
         seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
-        results = _kept(_results(gather(plan, rows, folder, seconds)))
+        results = _kept(_results(gathered(plan, rows, folder, seconds)))
         rows.prove_place()
         return _watched(results, progress)
+
+
+def gather(folders: Sequence[str | Path], out: str | Path) -> Path:
+    """Merge the folders of all shards of a sweep into a new results folder, once it is proved that nothing is missing.
+
+    Nothing is run and no code of a sweep is executed. The new folder is signed only if this user has signed every one.
+
+    Parameters
+    ----------
+    folders : sequence of paths
+        Those of `run(..., shard="K/N")`, for each K from 1 to N; a shard that was done twice counts once.
+    out : path
+        The new folder, which `open_results` opens.
+
+    Raises
+    ------
+    StoreError
+        A shard is missing, incomplete, or of another sweep or version; two contradict each other; or the new folder is
+        there already. Nothing is written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 4, "measures": ["drain_cycles"]}
+    >>> with TemporaryDirectory() as place:
+    ...     parts = [run(sweep, f"{place}/{k}", shard=f"{k}/2").folder for k in (1, 2)]
+    ...     len(open_results(gather(parts, f"{place}/all")).table)
+    4
+    """
+    from workbench.experiments.shard_merge import gather_shards
+
+    return gather_shards([Path(folder) for folder in folders], Path(out)).folder
 
 
 def _watched(results: Results, progress: Progress | None) -> Results:
@@ -427,7 +473,11 @@ def discover(
 
 
 def planned(
-    sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
+    sweep: str | Path | Mapping[str, Any],
+    *,
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    shard: str | None = None,
 ) -> Plan:
     """Return the plan of a sweep: how many points and runs, and which; nothing is run.
 
@@ -439,11 +489,13 @@ def planned(
         Levers by path, such as `policy.placement`, that replace the sweep's.
     seeds : int, optional
         Replaces the sweep's.
+    shard : str, optional
+        `2/4` plans the second of four parts alone, and makes no other point.
 
     Raises
     ------
     InputError
-        The sweep is wrong; the sentence says where.
+        The sweep is wrong, or has no such shard; the sentence says where.
 
     Examples
     --------
@@ -457,7 +509,7 @@ def planned(
         from workbench.figures import check
 
         check(read.figures, read.mechanism.engine.name, read.where)
-    return make_plan(read)
+    return make_plan(read, shard=None if shard is None else read_shard(shard))
 
 
 def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, Any]:

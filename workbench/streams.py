@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -101,9 +102,14 @@ class _Key(ISeedSequence):
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
         """Return the first words of the digest, the same on machines of either byte order."""
-        kind = np.dtype(dtype).newbyteorder("<")
+        kind = _little_endian(dtype)
         digest = hashlib.blake2b(self.text, digest_size=n_words * kind.itemsize).digest()
         return np.frombuffer(digest, kind).astype(dtype)
+
+
+@functools.cache
+def _little_endian(dtype: Any) -> np.dtype[Any]:
+    return np.dtype(dtype).newbyteorder("<")
 
 
 def _whole(seed: object) -> int:

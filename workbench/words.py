@@ -19,6 +19,7 @@ WORDS = {
     "blame": "workbench.api",
     "discover": "workbench.api",
     "figure": "workbench.api",
+    "gather": "workbench.api",
     "open_results": "workbench.api",
     "planned": "workbench.api",
     "presets": "workbench.api",

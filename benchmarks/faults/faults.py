@@ -143,15 +143,22 @@ def _end_of_row(content: bytes, run: str) -> int:
 
 
 def workers_of(driver: int) -> Iterator[int]:
-    """The worker processes of a driver."""
+    """Yield the worker processes of a driver, and those of its local cluster."""
+    processes = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
-            command = (stat.parent / "cmdline").read_text()
+            processes[int(stat.parent.name)] = parent, (stat.parent / "cmdline").read_text()
         except (OSError, IndexError):
             continue
-        if parent == driver and ("executors.worker_process" in command or "spawn_main" in command):
-            yield int(stat.parent.name)
+    clusters = [one for one, (parent, command) in processes.items() if parent == driver and _CLUSTER in command]
+    for one, (parent, command) in processes.items():
+        if (parent == driver and _WORKER in command) or (parent in clusters and "spawn_main" in command):
+            yield one
+
+
+_WORKER, _CLUSTER = "executors.worker_process\0", "executors.local_cluster\0"
+"""What the command line of a worker, and of a local cluster, has as an argument."""
 
 
 def _until(true: Callable[[], Any], seconds: float = 120.0) -> Any:

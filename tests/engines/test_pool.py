@@ -154,11 +154,11 @@ def scaled(board: Board, factor: int) -> Board:
 def assert_lawful(record: Any) -> None:
     """No byte is lost or used twice, whatever the policy."""
     for card, capacity in enumerate(record.capacity):
-        had, used = reserved(record, card), in_use(record, card)
+        had, used = reserved(record)[card], in_use(record)[card]
         assert (used >= 0).all()
         assert (used <= had).all()
         assert (had <= capacity).all()
-        assert cached(record, card).max(initial=0) == record.peak_cached[card]
+        assert cached(record)[card].max(initial=0) == record.peak_cached[card]
     live: dict[int, tuple[int, int, int]] = {}
     for row, what, region, card, start, size in pool_memory.changes(record):
         if what == "leaves":

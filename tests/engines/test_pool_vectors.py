@@ -60,14 +60,14 @@ V6 = ((1, 96), (1,), (2, 64), (3, 32), (2,), (3,), (4, 96))
 def test_v6_with_coalescing():
     record = one_card(1000, *V6)
     assert record.identifier[[0, 2, 3, 6]].tolist() == [0, 0, 64, 0]
-    assert 1000 - reserved(record, 0)[-1] == 904
+    assert 1000 - reserved(record)[0][-1] == 904
 
 
 def test_v6_without_coalescing():
     record = one_card(1000, *V6, cache=SplitAndCoalesce(coalesce=False))
     assert record.identifier[[0, 2, 3, 6]].tolist() == [0, 0, 64, 96]
-    assert 1000 - reserved(record, 0)[-1] == 808
-    assert cached(record, 0)[-1] == 96
+    assert 1000 - reserved(record)[0][-1] == 808
+    assert cached(record)[0][-1] == 96
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_v7_what_counts_as_room(metric, flush, outcome, card):
     record = Case(requests(*V7), line(100, 100), {"cache": cache}, {"free_metric": metric}).simulate()
     assert (came_of(record)[-1], record.card[-1]) == (outcome, card)
     if card == 0:
-        assert 100 - reserved(record, 0)[-1] == 100 - 30 - 35, "70 physical bytes after the flush, 35 of them taken"
+        assert 100 - reserved(record)[0][-1] == 100 - 30 - 35, "70 physical bytes after the flush, 35 of them taken"
 
 
 @pytest.mark.parametrize(("tie", "card"), [("lowest_id", "gpu3"), ("most_free", "gpu6")])
@@ -148,10 +148,10 @@ def test_e6_whole_allocations_go_back_the_longest_cached_first():
 
 def test_e5_a_part_of_an_allocation_does_not_go_back():
     record = one_card(100, (1, 90), (1,), (2, 30), idle_release=LeastRecentlyUsed(limit_bytes_a_card=0))
-    assert cached(record, 0).tolist() == [0, 0, 0]
+    assert cached(record)[0].tolist() == [0, 0, 0]
     record = one_card(100, (1, 90), (2, 10), (1,), (3, 30), (2,), idle_release=LeastRecentlyUsed(limit_bytes_a_card=95))
-    assert in_use(record, 0).tolist() == [90, 100, 10, 40, 30]
-    assert cached(record, 0).tolist() == [0, 0, 90, 60, 70]
+    assert in_use(record)[0].tolist() == [90, 100, 10, 40, 30]
+    assert cached(record)[0].tolist() == [0, 0, 90, 60, 70]
 
 
 @pytest.mark.parametrize(("threshold", "fallbacks"), [(48.0, 1), (16.5, 1), (16.0, 0)])
@@ -166,7 +166,7 @@ def test_e10_the_fallback_is_counted_and_a_path_at_the_threshold_is_none(thresho
 def test_e19_an_unknown_or_repeated_free_changes_nothing():
     record = one_card(100, (1, 40), (7,), (1,), (1,), (1, 10), (1,))
     assert came_of(record) == ["physical", "unknown_free", "released", "repeated_free", "cached", "released"]
-    assert in_use(record, 0).tolist() == [40, 40, 0, 0, 10, 0]
+    assert in_use(record)[0].tolist() == [40, 40, 0, 0, 10, 0]
     assert measure(record)["misused_frees"] == 2
 
 
@@ -191,8 +191,8 @@ def test_e17_regions_move_home_when_the_card_has_room_again():
     assert record.card.tolist() == [0, 0, 1, 1, 0, 0, 0]
     assert record.moves.tolist() == [[4, 2, 1, 0, 0, 50, 50, 4], [5, 3, 1, 0, 60, 30, 30, 7]]
     assert record.done.tolist() == [0, 1, 2, 3, 4 + 50 // 16, 7 + 30 // 16, 8]
-    assert in_use(record, 0).tolist() == [60, 100, 100, 100, 90, 80, 30]
-    assert in_use(record, 1).tolist() == [0, 0, 50, 80, 30, 0, 0]
+    assert in_use(record)[0].tolist() == [60, 100, 100, 100, 90, 80, 30]
+    assert in_use(record)[1].tolist() == [0, 0, 50, 80, 30, 0, 0]
     assert (record.identifier[6], record.taken[6]) == (0, 50), "freed where it lies by then"
     assert record.access_ns[2:4] == pytest.approx([2 / 6 * 50 / 16 + 1 / 24, 25 / 12])
     assert record.move_ns == pytest.approx([13 / 3, 61 / 24])
@@ -281,7 +281,7 @@ def test_e18_the_regions_of_a_dead_application_come_back():
     record = Case(rows, line(100, 100)).simulate()
     assert came_of(record)[5:] == ["released", "released", "repeated_free"]
     assert (record.handle[5:7].tolist(), record.asked[5:7].tolist()) == ([2, 3], [30, 5])
-    assert in_use(record, 0)[-1] == 20
+    assert in_use(record)[0][-1] == 20
 
 
 def test_e20_e21_what_a_request_costs():
@@ -358,7 +358,7 @@ def test_a_card_that_the_board_does_not_have_is_refused():
 def test_no_cache_calls_the_driver_at_every_request():
     record = one_card(100, (1, 40), (2, 40), (1,), (2,), cache=NoCache())
     assert measure(record)["driver_calls_per_request"] == 1
-    assert cached(record, 0).max() == 0
+    assert cached(record)[0].max() == 0
 
 
 def test_pytorch_constants_at_work():
@@ -429,7 +429,7 @@ def test_a_limit_unmaps_the_highest_free_pages():
     idle = LeastRecentlyUsed(limit_bytes_a_card=15 * mib)
     record = one_card(60 * mib, *messages, cache=ExpandableSegments(large_page=10 * mib), idle_release=idle)
     assert record.calls[2:, 2:].tolist() == [[10 * mib, -20 * mib], [30 * mib, -30 * mib]]
-    assert cached(record, 0).tolist() == [0, 0, 10 * mib, 10 * mib]
+    assert cached(record)[0].tolist() == [0, 0, 10 * mib, 10 * mib]
 
 
 HOLES = ((1, 4), (2, 2), (3, 2), (4, 2), (1,), (3,))
@@ -458,7 +458,7 @@ def test_a_driver_deals_in_granules_and_policies_round_as_they_do():
     message, options = requests((1, 5), (2, 9), (3, 1)), {"driver_granule": 4}
     first = Case(message, line(23), {"driver": placement.FirstFit()}, options).simulate()
     assert came_of(first) == ["physical", "physical", "refused"], "2 and 3 granules of 5"
-    assert reserved(first, 0).tolist() == [5, 14, 14]
+    assert reserved(first)[0].tolist() == [5, 14, 14]
     more = [(9, 0, 0, ALLOC, 4, 5), (9, 0, 0, FREE, 2, 0), (9, 0, 0, ALLOC, 5, 16)]
     buddy = Case([*message, *more], line(35), {"cache": NoCache(), "driver": placement.Buddy()}, options).simulate()
     assert came_of(buddy) == ["physical"] * 3 + ["refused", "released", "physical"], "2, 4 and 1 granule of 8; 4 again"

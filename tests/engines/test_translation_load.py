@@ -26,7 +26,9 @@ from tests.engines.translation_load_cases import (
 from tests.slow import seeds
 from workbench.engines.translation import Translation, prepare
 from workbench.policies.translation import (
+    FIFO,
     LRU,
+    MRU,
     Always,
     DemandAlways,
     Directory,
@@ -44,6 +46,8 @@ IDLE = Path(__file__).parent.parent / "data" / "translation_idle.json"
 AT_ONCE = ["served", "latency_cycles", "latency_counts", "latency_sums", "shared_accesses", "walks", "walk_levels",
            "walk_queue_cycles", "walks_joined", "fills", "evictions", "refused_fills", "remote_requests", "stale",
            "messages", "port_wait_cycles", "mshr_wait_cycles", "shootdowns", "degrees", "pairs"]  # fmt: skip
+AT_AN_END = (LRU, FIFO, MRU)
+"""Policies whose victim stands at an end of a list."""
 SIZE = 20
 """Cases of one test: a sixth of a second each."""
 
@@ -76,7 +80,9 @@ def test_keeping_a_log_which_allows_no_shortcut_changes_nothing(seed: int) -> No
 @pytest.mark.parametrize("seed", seeds(16, 480))
 def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> None:
     draw = np.random.default_rng(seed)
-    case, plain = drawn(seed), {"locate": NoDirectory(), "eviction": LRU(), "fill": DemandAlways()}
+    case, plain = drawn(seed), {"locate": NoDirectory(), "fill": DemandAlways()}
+    if seed % 4 == 0:
+        plain["eviction"] = AT_AN_END[seed // 4 % 3]()
     machine = {**case.machine, "shared_entries": 0, "shared_ways": 0, "walk_cache_entries": 0, "private_ports": 0}
     machine["level_cycles"] = int(draw.choice([0, 1, 3]))
     case = dataclasses.replace(case, machine=machine, policies={**case.policies, **plain}, warps=None)
@@ -90,7 +96,7 @@ def test_misses_before_the_next_event_are_answered_in_one_step_as_by_events(seed
     case, apart = drawn(seed), int(draw.choice([1, 2, 5, 40]))
     near = Directory(scope=Oracle(), look_up_cycles=int(draw.integers(4)), max_remote_tries=int(draw.integers(1, 3)))
     plain = {"locate": near if draw.random() < 0.8 else NoDirectory(), "peer": Nearest(), "fill": DemandAlways()}
-    plain |= {"remote_fill": Always(), "eviction": LRU(), "shared_eviction": LRU()}
+    plain |= {"remote_fill": Always(), "eviction": AT_AN_END[seed % 3](), "shared_eviction": LRU()}
     machine = {**case.machine, "private_ports": 0, "shared_ports": 0, "link_cycles": 0}
     machine["shared_entries"] = max(machine["shared_entries"], 1)
     rows = [row._replace(cycle=row.cycle * apart) for row in case.rows]
@@ -108,8 +114,9 @@ def test_skipping_changes_nothing(seed: int, draws: Callable[[int], Case]) -> No
     same(quick(case), plain, besides=())
 
 
+@pytest.mark.parametrize("eviction", ["lru", "mru", "fifo", "lfu", "arc", "s3fifo"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_skimmed_stretch_leaves_its_entries_in_the_order_of_their_last_use(seed: int) -> None:
+def test_a_skimmed_stretch_leaves_its_entries_in_the_order_of_their_last_use(seed: int, eviction: str) -> None:
     """Stretches of 2,600 hits of some of eight pages; then four other pages evict the oldest, and one is asked for.
 
     The first row, long before, makes windows of time longer than such a stretch, which ends with its window.
@@ -124,7 +131,7 @@ def test_a_skimmed_stretch_leaves_its_entries_in_the_order_of_their_last_use(see
         rows += [(cycle + 40_000 + at, 0, page) for at, page in enumerate(hits)]
         cycle += 80_000
     machine = {"cores": 1, "private_entries": 8, "shared_entries": 0}
-    plain = {"locate": "no_directory", "fill": "demand_always", "eviction": "lru"}
+    plain = {"locate": "no_directory", "fill": "demand_always", "eviction": eviction}
     often = {"sample_accesses": 2000}
     skimmed, by_events = simulate(rows, machine, plain, **often), simulate(rows, machine, plain, events=True, **often)
     assert by_events.evictions > 8

@@ -84,6 +84,20 @@ def test_policies_that_do_not_fit_the_machine(policy, sentence):
         simulate([], SMALL, policy)
 
 
+def test_more_private_entries_than_there_is_memory_for():
+    sentence = r"^translation_machine\.private_entries must be at most 524,288 with 128 cores, .* Nearest: 524288\.$"
+    with pytest.raises(InputError, match=sentence):
+        simulate([], {"cores": 128, "private_entries": 1 << 20})
+
+
+@pytest.mark.parametrize("ways", [0, 16])
+def test_a_private_tlb_may_have_a_million_entries(ways):
+    rows = [(1000 * at, 0, page) for at, page in enumerate((5, 1 << 20, 5, 1 << 20))]
+    machine = {"cores": 1, "private_entries": 1 << 20, "private_ways": ways, "shared_entries": 0}
+    record = simulate(rows, machine, {"eviction": "fifo"})
+    assert (record.walks, record.evictions) == (2, 0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "sentence"),

@@ -402,8 +402,9 @@ def _served_at_once(draw: np.random.Generator, case: Case) -> Case:
     """Return a case with the policies whose misses may be answered in one step, and rows farther apart."""
     near = Directory(scope=Oracle(), look_up_cycles=int(draw.integers(4)), max_remote_tries=int(draw.integers(1, 3)))
     plain = {"locate": near if draw.random() < 0.5 else NoDirectory(), "peer": Nearest(), "fill": DemandAlways()}
-    plain |= {"remote_fill": Always(), "eviction": LRU(), "shared_eviction": LRU()}
+    plain |= {"remote_fill": Always(), "shared_eviction": LRU()}
     apart = int(_pick(draw, 1, 5, 40))
+    plain["eviction"] = _pick(draw, LRU, FIFO, MRU)()
     rows = [row._replace(cycle=row.cycle * apart) for row in case.rows]
     machine = {**case.machine, "private_ports": 0, "shared_ports": 0, "link_cycles": 0}
     return replace(case, rows=rows, machine=machine, policies=plain, warps=None)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
+from benchmarks.faults.faults import workers_of
 from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
@@ -230,9 +231,9 @@ class Assassin(Silent):
 )
 def test_workers_that_somebody_else_kills_cost_nothing(how):
     sleepy = faulty_plan(60, sleeps_ms=20)
-    killer = Assassin(5, lambda: children(os.getpid()))
+    killer = Assassin(5, lambda: [*workers_of(os.getpid())])
     if "workers" in how:
-        connect.close_all()  # whose workers are children of this process too
+        connect.close_all()  # whose workers are workers of this process too
     rows = outcome(sleepy, progress=killer, **how)
     assert killer.left == 0
     assert failures(rows) == {}
@@ -246,24 +247,27 @@ def test_workers_that_somebody_else_kills_cost_nothing(how):
 def test_a_worker_that_somebody_stops_is_replaced_in_some_seconds(monkeypatch):
     """It held the driver for as long as a run may take."""
     monkeypatch.setattr(worker_process, "STOPPED_LOOKS", 2)
-    stopper = Assassin(1, lambda: children(os.getpid()), signal.SIGSTOP)
-    connect.close_all()  # whose workers are children of this process too
+    stopper = Assassin(1, lambda: [*workers_of(os.getpid())], signal.SIGSTOP)
+    connect.close_all()  # whose workers are workers of this process too
     rows = outcome(faulty_plan(24, sleeps_ms=20), progress=stopper, workers=2)
     assert (stopper.left, failures(rows), len(rows)) == (0, {}, 24)
 
 
-def children(of: int) -> list[int]:
-    """The processes that have a parent and are Python workers."""
-    result = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
-            command = (stat.parent / "cmdline").read_text()
-        except (OSError, IndexError):
-            continue
-        if parent == of and ("executors.worker_process" in command or "spawn_main" in command):
-            result.append(int(stat.parent.name))
-    return result
+def test_a_worker_that_is_closed_twice_closes_no_file_of_others():
+    worker = worker_process.Worker()
+    worker.ready()
+    worker.close()
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]
+    worker.close()
+    for file in files:
+        os.close(file)
+
+
+def test_a_local_cluster_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_TEMPORARY_DIRECTORY", str(tmp_path))
+    address = "local:1"
+    connect.forget(connect.connection(address))
+    assert [*tmp_path.rglob("worker-*")] == []
 
 
 ORPHANS = """
@@ -287,7 +291,7 @@ def test_no_worker_outlives_a_driver_that_is_killed(how):
     driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert driver.stdout.readline() == "a run ended\n"
     workers = wait_until(
-        lambda: (results := children(driver.pid)) and len(results) >= 2 and results, what="two workers"
+        lambda: (results := [*workers_of(driver.pid)]) and len(results) >= 2 and results, what="two workers"
     )
     driver.kill()
     wait_until(lambda: not any(alive(worker) for worker in workers), what="the end of the workers")

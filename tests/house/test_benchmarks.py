@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import benchmarks
-from benchmarks import mutants, page, turns
+from benchmarks import costs_of_a_run, mutants, page, turns
 from tests.slow import compiled_only
 from workbench.metrics import dispatch_rows, statistics
 
@@ -22,6 +22,7 @@ SMALL = {
     "dispatch_full": {"GROUPS": 2_000, "SIMPY_GROUPS": 200, "ROUNDS": 1},
     "dispatch_full_256": {"GROUPS_256": 2_000, "SIMPY_GROUPS": 200, "ROUNDS_256": 1},
     "translation_lru": {"ACCESSES": 20_000, "PAGES": 1_000, "ROUNDS": 1},
+    "translation_evictions": {"ACCESSES": 20_000, "ROUNDS": 1, "SIZES": (32,)},
     "pool_growth": {"CACHED_BLOCKS": (1_000, 2_000), "CHURN": 1_000},
     "importers": {"BYTES": 200_000, "KERNELS": 2_000, "ROUNDS": 1},
     "tuner_overhead": {"TRIALS": 12, "ROUNDS": 1},
@@ -74,6 +75,16 @@ def test_it_runs_and_counts_what_was_done(name, monkeypatch):
     assert all(row["name"] == name and row["items"] > 0 for row in rows)
     assert all(row["ratio"] > 0 for row in rows if row["rounds"])
     assert all(row["rounds"] or row["reference"].endswith("(not installed)") for row in rows)
+
+
+@pytest.mark.slow
+@compiled_only
+def test_the_costs_of_a_run_are_measured_for_every_way(monkeypatch):
+    for constant, value in {"LONG": 2, "ROUNDS": 1, "POINTS": 2_000}.items():
+        monkeypatch.setattr(costs_of_a_run, constant, value)
+    rows = costs_of_a_run.costs_of_a_run()
+    assert [row["variant"] for row in rows[: len(costs_of_a_run.WAYS)]] == [*costs_of_a_run.WAYS]
+    assert all(row["items"] > 0 for row in rows)
 
 
 @pytest.mark.slow

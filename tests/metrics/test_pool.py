@@ -182,10 +182,10 @@ def test_series_and_regions_are_those_of_a_replay_move_by_move(policies):
     result = stays_of(record)
     displayed = zip(*(column.tolist() for column in result), strict=True)
     assert [[*it] for it in displayed] == sorted(stays, key=lambda stay: stay[0])
-    assert in_use(record).tolist() == [sum(each) for each in used]
+    assert in_use(record).sum(axis=0).tolist() == [sum(each) for each in used]
     for card in range(3):
-        assert in_use(record, card).tolist() == [each[card] for each in used]
-        assert in_use(record, card, "asked").tolist() == [each[card] for each in requested]
+        assert in_use(record)[card].tolist() == [each[card] for each in used]
+        assert in_use(record, "asked")[card].tolist() == [each[card] for each in requested]
         assert [*zip(*(column.tolist() for column in regions_of(record, card)), strict=True)] == slow.regions(
             record, card
         )

@@ -41,6 +41,18 @@ def test_key_index(steps):
         assert look_up(index, 0, key) == ABSENT
 
 
+def test_a_long_run_of_keys_is_no_long_run_of_places():
+    """Taking a key out reads the places up to the next free one: few, also where 50,000 keys follow each other."""
+    index = new_key_index(np.array([50_000]))
+    for key in range(50_000):
+        put_key(index, 0, key, key)
+    free = np.flatnonzero(index.keys == ABSENT)
+    assert np.diff(free).max() < 500
+    for key in range(0, 50_000, 2):
+        take_key(index, 0, key)
+    assert all(look_up(index, 0, key) == (key if key % 2 else ABSENT) for key in range(50_000))
+
+
 @few
 @given(st.lists(st.lists(keys | st.integers(NEAR - 2, NEAR + 2), max_size=40), max_size=4))
 def test_page_numbers(blocks):

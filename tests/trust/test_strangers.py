@@ -22,6 +22,7 @@ READING = {
     "figure": ["figure pareto {}", "figure drain_difference {}", "figure evil_means {}"],
     "export": ["export {} --to paper"],
     "explain discover": ["explain discover {}"],
+    "gather": ["gather {} --out elsewhere"],
     "plan": ["plan {}/sweep.yaml", "plan {}/sweep.yaml --out {}"],
     "run": ["run {}/sweep.yaml --out {}", "run {}/sweep.yaml --out elsewhere"],
     "explain sensitivity": ["explain sensitivity {}/sweep.yaml --out elsewhere"],

@@ -311,7 +311,7 @@ def replayed_memory(
 
 
 def _replay(cache: str, record: PoolRecord, reply: np.ndarray | None) -> MemoryReplay:
-    taken = np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0)
+    taken = reserved(record).sum(axis=0)
     measures = measure(record)
     peak = None if reply is None else int(reply.max(initial=0))
     return MemoryReplay(

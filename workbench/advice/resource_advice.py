@@ -237,7 +237,7 @@ class _Runs:
         """Return the most bytes that were live on each card that was asked."""
         record = self.of(NoCache())
         cards = np.unique(record.borrower).tolist()
-        return [int(in_use(record, card, "asked").max(initial=0)) for card in cards]
+        return in_use(record, "asked")[cards].max(axis=1, initial=0).tolist()
 
     def serves(self, cache: Cache) -> bool:
         """Return whether each card's first call of the driver is its last."""
@@ -248,7 +248,7 @@ class _Runs:
         """Return what a cache does; a card that never runs out tells whether a smaller one would."""
         record = self.of(cache)
         cards = np.unique(record.borrower).tolist()
-        peaks = [int(reserved(record, card).max(initial=0)) for card in cards]
+        peaks = reserved(record)[cards].max(axis=1, initial=0).tolist()
         own = record.calls[(record.calls[:, ROW] >= self._before) | (record.calls[:, BYTES] > 0)]
         calls = np.column_stack([own, np.zeros(len(own), np.int64)])[:, [0, 2, 3, 4]]
         return ResourceTrial(

@@ -65,7 +65,9 @@ def _run_results(args: argparse.Namespace) -> int:
         results.snapshot(args.snapshot, args.to)
     if args.csv:
         write_whole(Path(args.csv), results.table.to_csv(index=False))
-    if args.json:
+    if results.plan.part is not None:
+        _say_shard(results, args.json)
+    elif args.json:
         rows = {"table": results.table.to_dict("records"), "summary": results.summary().to_dict("records")}
         facts = {"sweep": results.plan.sweep.name, "runs": len(results.rows), "missing": missing_notes(results)}
         facts["saturated"] = saturation_notes(results)
@@ -78,6 +80,22 @@ def _run_results(args: argparse.Namespace) -> int:
         for note in [*results.notes, *results.checked.sentences]:
             print(note)
     return SOME_FAILED if results.failures else DONE
+
+
+def _say_shard(results: Results, as_json: bool) -> None:
+    """Say how much of a shard is kept: its runs are not summed up."""
+    part = results.plan.part
+    assert part is not None
+    if as_json:
+        facts = {"sweep": results.plan.sweep.name, "shard": str(part.shard), "runs": len(results.rows)}
+        notes = {"notes": results.notes} if results.notes else {}
+        say_json({**facts, **notes, **results.checked.plain(), "table": results.table.to_dict("records")})
+        return
+    print(results.part_sentence)
+    if results.failures:
+        print(f"{len(results.failures)} of them failed")
+    for note in [*results.notes, *results.checked.sentences]:
+        print(note)
 
 
 def add_figure_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ DONE, SOME_FAILED, WRONG_INPUT = 0, 1, 2
 COMMANDS = {
     "plan": ("run", "How many runs a sweep has and how many are kept; runs nothing."),
     "run": ("run", "Run a sweep; what is kept already is not run again."),
+    "gather": ("run", "Merge the folders of all shards of a sweep, once nothing is missing."),
     "results": ("_results", "What a results folder holds: summary, table as CSV, figures."),
     "status": ("_results", "How far a sweep is that runs elsewhere, and whether its driver lives."),
     "tune": ("_tune", "Tune policies and levers against several measures."),

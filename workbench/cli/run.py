@@ -1,4 +1,4 @@
-"""`workbench run` and `plan`: do the runs of a sweep, or count them.
+"""`workbench run`, `plan` and `gather`: do the runs of a sweep or of a shard, count them, merge the shards.
 
 As a program, the main job (`make run`): placement on the source document's workload and on a real trace, and dispatch.
 """
@@ -27,6 +27,7 @@ from workbench.experiments.designs import draw
 from workbench.experiments.plan import Plan, plan_size_text
 from workbench.experiments.results_folder import TABLE, default_folder, has_store, refuse_former
 from workbench.experiments.runner import LIMIT_SECONDS, check_limit, check_pool
+from workbench.experiments.shards import read_shard
 
 if TYPE_CHECKING:
     from workbench.api import Results
@@ -45,6 +46,7 @@ REAL_TRACE = "rocprofv3_mi355x_part1"
 
 def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
+    _add_shard(parser, "run")
     add_run_arguments(parser)
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="the longest that one run may take (600)")
     parser.add_argument(
@@ -58,14 +60,31 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def _add_shard(parser: argparse.ArgumentParser, verb: str) -> None:
+    parser.add_argument("--shard", metavar="K/N", help=f"{verb} part K of N alone, K from 1 to N (see: gather)")
+
+
+def _folder_of(args: argparse.Namespace) -> Path:
+    """Return the results folder of a sweep, or of its shard."""
+    if args.out:
+        return Path(args.out)
+    folder = default_folder(args.sweep)
+    if args.shard is None:
+        return folder
+    shard = read_shard(args.shard)
+    return folder.with_name(f"{folder.name}-shards") / f"{shard.number}-of-{shard.of}"
+
+
 def _run_run(args: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.api import run as run_sweep
     from workbench.statistics.sentences import too_few_seeds
 
-    plan = planned(args.sweep, set=overrides(args))
-    few = too_few_seeds(plan)
-    folder = Path(args.out) if args.out else default_folder(args.sweep)
+    if args.shard is not None and args.events:
+        raise InputError("--events writes the logs of a whole sweep: give it to the run of the gathered folder.")
+    plan = planned(args.sweep, set=overrides(args), shard=args.shard)
+    few = [] if args.shard else too_few_seeds(plan)
+    folder = _folder_of(args)
     limit = LIMIT_SECONDS if args.limit is None else args.limit
     check_pool(executor_of(args), args.workers)
     check_limit(limit)
@@ -77,8 +96,12 @@ def _run_run(args: argparse.Namespace) -> int:
         folder,
         limit_seconds=limit,
         repeat=False if args.no_repeat else None,
+        shard=args.shard,
         **options_of_run(args),
     )
+    if args.shard is not None:
+        _report_shard(results, folder, args)
+        return SOME_FAILED if results.failures or results.unmeasured else DONE
     figures, undrawn = ([], None) if args.no_figures else _drawn(results, folder / "figures")
     if args.events:
         write_events(results, folder)
@@ -120,7 +143,6 @@ def _report(
 ) -> None:
     from workbench.statistics.notes import missing_notes, saturation_notes
 
-    failures = results.failures
     if args.json:
         rows = {
             "summary": results.summary().to_dict("records"),
@@ -134,16 +156,34 @@ def _report(
     say_notes([*missing_notes(results), *saturation_notes(results)])
     if stopped := _stopped(results):
         print(stopped)
+    _say_failures(results)
+    print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}{_other_kept_runs(results, folder)}")
+    for path in figures:
+        if path.suffix == ".png":
+            print(f"figure: {path}")
+
+
+def _report_shard(results: Results, folder: Path, args: argparse.Namespace) -> None:
+    """Say how much of a shard is kept, and nothing of what its runs say: that is of the whole sweep."""
+    part = results.plan.part
+    assert part is not None
+    if args.json:
+        say_json({**_facts(results, folder, []), "shard": str(part.shard)})
+        return
+    _say_failures(results)
+    print(f"{part.shard.name}: {len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}")
+    dirs = f"{folder.parent}/*" if not args.out else "DIR..."
+    print(f"when all {part.shard.of} are done: workbench gather {dirs} --out {default_folder(args.sweep)}")
+
+
+def _say_failures(results: Results) -> None:
+    failures = results.failures
     for row in failures[:5]:
         print(f"failed: seed {row.seed} of point {row.point[:8]}: {row.error}")
     if len(failures) > 5:
         print(f"... and {len(failures) - 5} more failed runs (results.table has all)")
     for note in [*results.notes, *results.checked.sentences]:
         print(note)
-    print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}{_other_kept_runs(results, folder)}")
-    for path in figures:
-        if path.suffix == ".png":
-            print(f"figure: {path}")
 
 
 def _other_kept_runs(results: Results, folder: Path) -> str:
@@ -185,6 +225,7 @@ RUN = _arguments_of_run, _run_run
 
 def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
+    _add_shard(parser, "plan")
     parser.add_argument("--out", metavar="DIR", help="the results folder to look into")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -193,8 +234,16 @@ def _run_plan(args: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.statistics.comparisons import family_of
 
-    plan = planned(args.sweep, set=overrides(args))
-    kept, note, spread_note = _kept_runs(plan, Path(args.out) if args.out else default_folder(args.sweep))
+    plan = planned(args.sweep, set=overrides(args), shard=args.shard)
+    kept, note, spread_note = _kept_runs(plan, _folder_of(args))
+    if args.shard is not None:
+        if args.json:
+            facts = {"sweep": plan.sweep.name, "shard": args.shard, "points": len(plan.points)}
+            say_json({**facts, "runs": len(plan), "kept": kept, **({"note": note} if note else {})})
+        else:
+            print(f"{plan_size_text(plan)}, {kept} of them kept")
+            say_lines([note] if note else [])
+        return DONE
     drawn, family = draw(plan.sweep), family_of(plan)
     if args.json:
         points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
@@ -228,11 +277,34 @@ def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str, str]:
     with closing(Store(folder, read_only=True)) as store:
         done, measured = store.measured(), plan.sweep.measured_by(anew=True)
         kept = sum(not lacking(done.get(run.id), measured) for run in plan.runs())
-        spread_note = seeds_note(gather(plan, store)) if kept else ""
+        spread_note = seeds_note(gather(plan, store)) if kept and plan.part is None else ""
         return kept, stale_sentence(plan, store, done), spread_note
 
 
 PLAN = _arguments_of_plan, _run_plan
+
+
+def _arguments_of_gather(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folders", metavar="DIR", nargs="+", help="the folder of a shard; name those of all shards")
+    parser.add_argument("--out", metavar="DIR", required=True, help="the new results folder")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _run_gather(args: argparse.Namespace) -> int:
+    from workbench.experiments.shard_merge import gather_shards
+
+    done = gather_shards([Path(folder) for folder in args.folders], Path(args.out))
+    if args.json:
+        say_json(done._asdict())
+    else:
+        failed = f", {done.failed} of them failed" if done.failed else ""
+        print(f"{done.shards} shards: all {done.runs} runs of {done.points} points are in {done.folder}{failed}")
+        say_lines(line for line in (done.origins, done.signature) if line)
+        print(f"look at them with: workbench results {done.folder}")
+    return SOME_FAILED if done.failed else DONE
+
+
+GATHER = _arguments_of_gather, _run_gather
 
 
 def run_main_job() -> int:

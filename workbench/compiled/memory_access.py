@@ -28,12 +28,14 @@ import hashlib
 import operator
 from collections.abc import Callable
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
+from itertools import chain, compress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from llvmlite import ir
 from numba import typeof, types
+from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.core.typing import signature
 from numba.core.typing.templates import AttributeTemplate
@@ -147,16 +149,15 @@ class Referent:
 
     def __init__(self, whole: Any) -> None:
         self.whole = whole
-        self._words = np.array(_words_of(whole), np.int64)
-        self.address = self._words.ctypes.data
-        self._reference: Reference | None = None
+        self._layout = _layout_of(whole)
+        self._words = np.zeros(self._layout.size, np.int64)
+        self._layout.write(whole, self._words)
+        self.address = self._words.__array_interface__["data"][0]
 
     @property
     def reference(self) -> Reference:
         """Return the type of a reference to the tuple, which those that it is renewed with have too."""
-        if self._reference is None:
-            self._reference = _reference_to(self.whole)
-        return self._reference
+        return self._layout.reference
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Referent:
         return Referent(deepcopy(self.whole, memo))
@@ -166,45 +167,117 @@ class Referent:
 
         Compiled code that runs on the tuple must have returned.
         """
-        self._words[:] = _words_of(whole)
+        self._layout.write(whole, self._words)
         self.whole = whole
 
 
-def _words_of(value: Any) -> list[int]:
-    """Return a value as Numba lays it out, in words of 64 bits; of an array, who owns it (nobody), how much, where,
-    how; none where code is interpreted, which reads the tuple itself."""
+class _Fields(NamedTuple):
+    """The fields of one kind, among all fields of all tuples of a whole."""
+
+    which: list[bool]
+    first: np.ndarray
+    """int64[fields of the kind], the first word of each."""
+
+
+class _Layout(NamedTuple):
+    """Where the words of every tuple of one type stand, as Numba lays them out; none where code is interpreted.
+
+    A whole number and a float are one word. An array is who owns it (nobody: two words), how many elements it has, how
+    long one is, where they begin, its shape and its strides.
+    """
+
+    reference: Any
+    size: int
+    inner: list[tuple[int, int]]
+    """Of each tuple inside another: the number of that one, and its place there."""
+    arrays: _Fields
+    numbers: _Fields
+    floats: _Fields
+
+    def write(self, whole: Any, words: np.ndarray) -> None:
+        """Write the words of a tuple of this type."""
+        if not self.size:
+            return
+        tuples = [whole]
+        for around, place in self.inner:
+            tuples.append(tuples[around][place])
+        fields = [*chain.from_iterable(tuples)]
+        _write_arrays(np.fromiter(map(id, compress(fields, self.arrays.which)), np.int64), self.arrays.first, words)
+        words[self.numbers.first] = np.fromiter(compress(fields, self.numbers.which), np.int64)
+        words.view(np.float64)[self.floats.first] = np.fromiter(compress(fields, self.floats.which), np.float64)
+
+
+_layouts: dict[Any, _Layout] = {}
+"""By what decides them: Numba takes milliseconds to find the type of a tuple of eighty arrays."""
+
+
+def _layout_of(whole: Any) -> _Layout:
     if INTERPRETED:
-        return []
-    if isinstance(value, np.ndarray):
-        return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
-    if isinstance(value, tuple):
-        return [word for field in value for word in _words_of(field)]
-    if isinstance(value, float):
-        return [int(np.float64(value).view(np.int64))]
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return [int(value)]
-    raise TypeError(f"a bound tuple holds arrays, whole numbers and floats; got {value!r}")
+        nothing = _Fields([], np.zeros(0, np.int64))
+        return _Layout(None, 0, [], nothing, nothing, nothing)
+    # The types tell apart classes of one name whose fields have the same names and types; the fingerprint does not.
+    key = type(whole), *map(type, whole), compute_fingerprint(whole)
+    if key not in _layouts:
+        _layouts[key] = _new_layout(whole)
+    return _layouts[key]
 
 
-_references: dict[Any, Reference] = {}
-"""The type of a reference by what decides it: Numba takes milliseconds to find that of a tuple of eighty arrays."""
+def _new_layout(whole: Any) -> _Layout:
+    tuples, inner, first, size = [whole], list[tuple[int, int]](), dict[tuple[int, int], int](), 0
+
+    def walk(number: int) -> None:
+        nonlocal size
+        for place, field in enumerate(tuples[number]):
+            first[number, place] = size
+            if isinstance(field, tuple):
+                tuples.append(field)
+                inner.append((number, place))
+                walk(len(tuples) - 1)
+            else:
+                size += _words_of(field)
+
+    walk(0)
+    fields = [((number, place), field) for number, one in enumerate(tuples) for place, field in enumerate(one)]
+
+    def of_kind(*kinds: type) -> _Fields:
+        which = [isinstance(field, kinds) for _, field in fields]
+        return _Fields(which, np.array([first[at] for at, _ in compress(fields, which)], np.int64))
+
+    return _Layout(Reference(typeof(whole)), size, inner, of_kind(np.ndarray), of_kind(int, np.integer), of_kind(float))
 
 
-def _reference_to(whole: Any) -> Reference:
-    shape = _shape_of(whole)
-    if shape not in _references:
-        _references[shape] = Reference(typeof(whole))
-    return _references[shape]
+def _words_of(field: Any) -> int:
+    """Return how many words a field has that is no tuple."""
+    if isinstance(field, np.ndarray):
+        return _BEFORE_SHAPE + 2 * field.ndim
+    if isinstance(field, (int, np.integer, float)) and not isinstance(field, bool):
+        return 1
+    raise TypeError(f"a bound tuple holds arrays, whole numbers and floats; got {field!r}")
 
 
-def _shape_of(value: Any) -> Any:
-    """Return all of a value that its type depends on."""
-    if isinstance(value, np.ndarray):
-        flags = value.flags
-        return value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
-    if isinstance(value, tuple):
-        return type(value), *map(_shape_of, value)
-    return type(value)
+_OWNER, _BEFORE_SHAPE = 1, 5
+"""Of an array's words: the one for the object that owns it, and how many stand before its shape."""
+
+
+@intrinsic
+def _adapt(typing_context, array, words, first):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        address = context.make_array(words)(context, builder, arguments[1]).data
+        there = builder.bitcast(builder.gep(address, [arguments[2]]), cgutils.voidptr_t)
+        kind = ir.FunctionType(ir.IntType(32), [cgutils.voidptr_t, cgutils.voidptr_t])
+        function = cgutils.get_or_insert_function(builder.module, kind, "numba_adapt_ndarray")
+        builder.call(function, [builder.inttoptr(arguments[0], cgutils.voidptr_t), there])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, words, types.int64), code
+
+
+@kernel
+def _write_arrays(arrays: np.ndarray, first: np.ndarray, words: np.ndarray) -> None:
+    """Write the words of arrays, given by the addresses of their objects, which the caller holds."""
+    for k in range(arrays.size):
+        _adapt(arrays[k], words, first[k])  # type: ignore[call-arg]
+        words[first[k] + _OWNER] = 0
 
 
 def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
@@ -217,14 +290,22 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
     lent = whole if isinstance(whole, Referent) else Referent(whole)
     if INTERPRETED:
         return partial(_interpreted, function, lent)
-    machine: Any = function
-    numbers = [types.int64] * (machine.py_func.__code__.co_argcount - 1)
-    arguments = (lent.reference, *numbers)
-    called = machine.compile(arguments)
-    result = machine.overloads[arguments]
+    return partial(_called_by_python(function, lent.reference), lent)
+
+
+@cache
+def _called_by_python(machine: Any, reference: Reference) -> Any:
+    result = _compiled_for(machine, reference)
     if not result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name):
         raise TypeError(f"{machine.py_func.__qualname__} is called from compiled code alone; make it an entry_point")
-    return partial(called, lent)
+    return result.entry_point
+
+
+def _compiled_for(machine: Any, reference: Reference) -> Any:
+    """Compile a routine for a tuple by reference and whole numbers, or load it; return what came of it."""
+    arguments = (reference, *[types.int64] * (machine.py_func.__code__.co_argcount - 1))
+    machine.compile(arguments)
+    return machine.overloads[arguments]
 
 
 def _interpreted(function: Callable[..., Any], lent: Referent, *numbers: int) -> Any:
@@ -270,14 +351,16 @@ def entry_of(routine: Callable[..., int], lent: Referent) -> Entry:
     """
     if INTERPRETED:
         return Entry(routine, lent)
-    machine: Any = routine
-    numbers = (types.int64,) * (machine.py_func.__code__.co_argcount - 1)
-    arguments = (lent.reference, *numbers)
-    machine.compile(arguments)
-    result = machine.overloads[arguments]
+    return Entry(_address_in_memory(routine, lent.reference), lent.address)
+
+
+@cache
+def _address_in_memory(machine: Any, reference: Reference) -> int:
+    """Return where the machine code of a routine lies."""
+    result = _compiled_for(machine, reference)
     if types.unliteral(result.signature.return_type) != types.int64:
         raise TypeError(f"{machine.py_func.__qualname__} must return a whole number")
-    return Entry(result.library.get_pointer_to_function(result.fndesc.llvm_func_name), lent.address)
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 def _plain_call(routine: Any, run: Referent, numbers: tuple[int, ...]) -> int:

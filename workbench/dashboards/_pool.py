@@ -20,11 +20,10 @@ from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
-from workbench.figures.reserved_memory import reserved_in_all
 from workbench.machine.board import board_line
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
-from workbench.metrics.pool import cached, in_use, lent_out
+from workbench.metrics.pool import cached, in_use, lent_out, reserved
 from workbench.metrics.statistics import Steps
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, granted, remote, stays_of, was_asked
 from workbench.workloads.recorded_memory import TracePool
@@ -122,8 +121,8 @@ class SnapshotAnswer:
 
 def used_note(record: PoolRecord) -> np.ndarray:
     """Compute the memory in use of each card that has some, averaged over the requests, in percent: float64[cards]."""
-    mask = was_asked(record)
-    return np.array([100 * in_use(record, card)[mask].mean() / record.capacity[card] for card in _cards(record)])
+    used, cards = in_use(record)[:, was_asked(record)], _cards(record)
+    return np.asarray(100 * used[cards].mean(axis=1) / record.capacity[cards])
 
 
 def lent_note(record: PoolRecord) -> np.ndarray:
@@ -182,8 +181,8 @@ def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[st
         "note": "",
         "strips": [{"message": "", "pieces": column(_pieces(one, cards))} for one in records],
         "lines": [
-            {"label": label, "curves": [curve(_steps(series(one)), until) for one in records]}
-            for label, series in (("in use (GiB)", in_use), ("reserved (GiB)", reserved_in_all))
+            {"label": label, "curves": [curve(_steps(series(one).sum(axis=0)), until) for one in records]}
+            for label, series in (("in use (GiB)", in_use), ("reserved (GiB)", reserved))
         ],
         "cards": [record.cards[card] for card in cards],
     }
@@ -194,10 +193,11 @@ def _pieces(record: PoolRecord, cards: np.ndarray) -> np.ndarray:
     if not record.time.size:
         return np.empty(0)
     ends = np.unique(np.linspace(0, record.time.size, PLACES + 1).round().astype(np.int64))
-    blocks = []
+    blocks, places = [], ends[1:] - 1
+    used, lent, idle = (series(record)[:, places] for series in (in_use, lent_out, cached))
+    by_fill = np.stack([used - lent, lent, idle])
     for k, card in enumerate(cards.tolist()):
-        lent = lent_out(record, card)
-        parts = np.stack([in_use(record, card) - lent, lent, cached(record, card)])[:, ends[1:] - 1]
+        parts = by_fill[:, card]
         share = parts * (ROWS / record.capacity[card])
         base = (len(cards) - 1 - k) * ROWS + np.cumsum(share, axis=0) - share
         fill, place = np.nonzero(share)

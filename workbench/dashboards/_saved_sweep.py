@@ -95,7 +95,8 @@ def _saved_study(name: str, folder: Path) -> SavedSweep:
 
 
 def _with_code(runs: RunSet) -> RunSet:
-    """Return the runs of a folder; refuse those whose code was not run, as a page simulates."""
+    """Return the runs of a folder; refuse a shard, and those whose code was not run, as a page simulates."""
+    runs.check_whole()
     if runs.code_notes:
         raise InputError(f"a page simulates the runs that it shows: {runs.code_notes[0]}")
     return runs

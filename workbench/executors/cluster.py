@@ -21,7 +21,7 @@ from typing import Any
 
 from workbench.errors import InputError, WorkbenchError, missing_extra
 from workbench.executors.bundles import Bundle, Requests
-from workbench.executors.worker_process import WORKER_ENVIRONMENT
+from workbench.executors.local_cluster import LocalCluster
 from workbench.runs.crashes import FRESH_STATUS, USED_STATUS, Death, WorkerFailure
 from workbench.runs.origin import Origin, differences, origin
 from workbench.runs.pickled_setups import PackedEngine
@@ -71,7 +71,6 @@ class Cluster:
 
     def submit(self, bundle: Bundle, limit: float, report: Reporter) -> Future[BundleResult]:
         request = self._requests.pack(bundle, limit, report)
-        self._connection.know_processes()
         future: Future[BundleResult] = Future()
         requested = self._connection.client.submit(_work, *request, pure=False)
         requested.add_done_callback(lambda ended: _hand_over(ended, future))
@@ -91,7 +90,6 @@ class Cluster:
         return Death(status, many)
 
     def end(self, future: Future[BundleResult], pid: int) -> bool:
-        self._connection.know_processes()
         if pid:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -164,44 +162,19 @@ WORKER_SECONDS = 60.0
 
 MOST_LOCAL = 256
 LOCAL = "local:"
-ALLOWED_FAILURES = 1
-"""Deaths that a cluster of our own forgives a bundle before its runs are tried alone."""
-
-STATUS_SECONDS = 2.0
-"""How long after the news of a worker's death its exit status is waited for."""
-
-UNKNOWN_STATUS = 255
-"""What Dask says where somebody else has read the status."""
-
-_FOR_GOOD = {"distributed.deploy.lost-worker-timeout": "1 week"}
-"""A local cluster gives a worker up for ever that is not back 15 s after any of its deaths: one that dies again just
-then, or starts slowly on a machine under load, left it without workers (seen with distributed 2026.8)."""
 
 
 class Connection:
     """A client, and the cluster that ends with it where it is our own."""
 
-    def __init__(self, address: str, client: Any, local: Any = None) -> None:
+    def __init__(self, address: str, client: Any, local: LocalCluster | None = None) -> None:
         self.address = address
         self.client = client
         self._local = local
-        self._processes: dict[int, Any] = {}
-        """The worker processes of our own cluster that have been seen, by number."""
-
-    def know_processes(self) -> None:
-        """Note the present worker processes of our own cluster, so that it can be told how they ended."""
-        for nanny in list(getattr(self._local, "workers", {}).values()):
-            process = getattr(getattr(nanny, "process", None), "process", None)
-            if process is not None and process.pid is not None:
-                self._processes[process.pid] = process
 
     def exit_status(self, pid: int) -> int | None:
         """Return the exit status of a worker process of our own cluster, None if it is not known."""
-        process, deadline = self._processes.get(pid), time.monotonic() + STATUS_SECONDS
-        while process is not None and process.exitcode is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        status = None if process is None else process.exitcode
-        return None if status == UNKNOWN_STATUS else status
+        return self._local.exit_status(pid) if self._local is not None else None
 
     def threads(self) -> int:
         """Return how many threads the workers have together."""
@@ -212,8 +185,7 @@ class Connection:
         with suppress(Exception):
             self.client.close(timeout=2)
         if self._local is not None:
-            with suppress(Exception):
-                self._local.close(timeout=5)
+            self._local.close()
 
 
 _open: dict[str, Connection] = {}
@@ -274,23 +246,8 @@ def _local(address: str) -> Connection:
     if not is_count(number) or not 1 <= int(number) <= MOST_LOCAL:
         raise InputError(f"a local cluster is written local:N, with 1 to {MOST_LOCAL} workers. Got {address!r}.")
     dask = _dask()
-    from dask import config
-
-    config.set(_FOR_GOOD)
-    settings = {
-        "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
-        "distributed.nanny.pre-spawn-environ": WORKER_ENVIRONMENT,
-    }
-    with config.set(settings):
-        local = dask.LocalCluster(
-            n_workers=int(number),
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        )
-    client = dask.Client(local, set_as_default=False)
+    local = LocalCluster(int(number))
+    client = dask.Client(local.address, set_as_default=False)
     client.register_plugin(_quiet())
     return Connection(address, client, local)
 

@@ -49,11 +49,11 @@ END_SECONDS = 5.0
 """How long the end of a process is waited for; one that waits for a device cannot be ended."""
 
 _PROGRAM = """
-import json, sys
+import importlib, json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from workbench.executors.worker_process import serve
-serve(*map(int, sys.argv[2:]))
+importlib.import_module(sys.argv[2]).serve(*map(int, sys.argv[3:]))
 """
+"""The main module of a child process: the user's may have no main guard, so it is never imported there."""
 
 
 def request_of(arguments: tuple[Any, ...]) -> bytes:
@@ -72,11 +72,13 @@ class WorkerDied(Exception):
         self.status = status
 
 
-class Worker:
-    """One process, and the socket to it."""
+class Child:
+    """A process that calls `serve` of a module, and the socket to it."""
 
-    def __init__(self, repeats: bool = False) -> None:
-        """Start it: as all workers are, or to repeat runs, with all that no run may depend on otherwise."""
+    name = "process"
+
+    def __init__(self, module: str, environment: Mapping[str, str], number: int) -> None:
+        """Start it with some variables set; `serve` gets a socket, a lifeline, the driver's process and a number."""
         ours, theirs = socket.socketpair()
         lifeline, self._held = os.pipe()
         self.given_up = False
@@ -84,22 +86,22 @@ class Worker:
         handed = [theirs.fileno(), lifeline]
         path = json.dumps([one for one in sys.path if isinstance(one, str)])
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        numbers = [*handed, os.getpid(), int(repeats)]
-        command = [sys.executable, *flags, "-c", _PROGRAM, path, *map(str, numbers)]
+        numbers = [*handed, os.getpid(), number]
+        command = [sys.executable, *flags, "-c", _PROGRAM, path, module, *map(str, numbers)]
         self._process = subprocess.Popen(
             command,
             pass_fds=handed,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
-            env={**os.environ, **(environment_elsewhere() if repeats else WORKER_ENVIRONMENT)},
+            env={**os.environ, **environment},
         )
         os.close(lifeline)
         theirs.close()
         self._connection = Connection(ours.detach())
 
-    def ready(self) -> None:
-        """Wait until it can be asked.
+    def ready(self) -> bytes:
+        """Wait until it can be asked; return its first message.
 
         Raises
         ------
@@ -109,19 +111,19 @@ class Worker:
             It cannot start.
         """
         try:
-            self._receive()
+            return self._receive()
         except WorkerDied as died:
             if died.status is not None and died.status > 0:
                 self._errors.seek(0)
                 lines = self._errors.read().decode(errors="replace").strip().splitlines()
                 message = lines[-1] if lines else f"status {died.status}"
-                raise WorkbenchError(f"a worker process cannot start: {message}") from None
+                raise WorkbenchError(f"a {self.name} cannot start: {message}") from None
             raise
         finally:
             self._errors.close()
 
     def ask(self, request: bytes) -> Any:
-        """Have a bundle done; raises WorkerDied if the process ends meanwhile, or is given up."""
+        """Return the reply to a request; raises WorkerDied if the process ends meanwhile, or is given up."""
         try:
             self._connection.send_bytes(request)
         except OSError:
@@ -156,9 +158,23 @@ class Worker:
 
     def close(self) -> None:
         """Hang up: the process ends when it has nothing to do."""
-        with suppress(OSError):
+        if not self._connection.closed:  # a number closed twice may be of another file by then
             self._connection.close()
             os.close(self._held)
+
+
+class Worker(Child):
+    """A process that does bundles of runs."""
+
+    name = "worker process"
+
+    def __init__(self, repeats: bool = False) -> None:
+        """Start it: as all workers are, or to repeat runs, with all that no run may depend on otherwise."""
+        super().__init__(
+            "workbench.executors.worker_process",
+            environment_elsewhere() if repeats else WORKER_ENVIRONMENT,
+            int(repeats),
+        )
 
 
 def _is_stopped(pid: int) -> bool:
@@ -187,7 +203,7 @@ def serve(socket: int, lifeline: int, driver: int, repeats: int = 0) -> None:
     repeats : {0, 1}
         Whether runs are repeated here, under a clock that is ahead.
     """
-    _die_with(lifeline, driver)
+    die_with(lifeline, driver)
     sys.argv[1:] = ["repeats"] * repeats  # code may read these, too
     if repeats:
         shift_clock()
@@ -237,7 +253,7 @@ def be_quiet() -> None:
     os.close(nowhere)
 
 
-def _die_with(lifeline: int, driver: int) -> None:
+def die_with(lifeline: int, driver: int) -> None:
     """Have the system kill this process when the pipe's other end closes; a thread looks too, where it cannot."""
     with suppress(OSError, AttributeError, ValueError):
         fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)

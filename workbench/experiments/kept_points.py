@@ -23,6 +23,7 @@ from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.provenance import COORDINATES, OWN_MEASURES, kept_provenance
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
+from workbench.experiments.shards import Shard
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import Sweep, checked_sweep, without_former_keys
 from workbench.mechanisms.measured_by import MeasuredBy, read_measured
@@ -67,11 +68,12 @@ def kept_runs(folder: Path, problem: str) -> RunSet:
     config = without_former_keys(read_mapping(folder / SWEEP), str(folder / SWEEP))
     before = kept_provenance(folder)
     with closing(Store(folder, read_only=True)) as store:
-        rows, identities = list(store.rows()), store.identities()
+        rows, identities, part = list(store.rows()), store.identities(), store.part
         seeds, made = sorted({row.seed for row in rows}) or [0], {row.point for row in rows}
         sweep = sweep_without_code(config, folder / SWEEP, seeds)
         whole = with_kept_measures(sweep, config, before.get(OWN_MEASURES))
-        points = _points(planned_points(sweep, []), _entries(before, identities, made, config), made, problem)
+        shard = None if part is None else part.shard
+        points = _points(planned_points(sweep, [], shard), _entries(before, identities, made, config), made, problem)
         read = [point for point in points if point.setup]
         read_ids = {point.id for point in read}
         code_ids = {point.id for point in points} - read_ids
@@ -81,7 +83,7 @@ def kept_runs(folder: Path, problem: str) -> RunSet:
         of_code = [row for row in rows if row.point in code_ids]
         others, checked = standing(Plan(sweep, read), store, others)
     wanted = {*whole.seeds}
-    runs = RunSet(Plan(whole, points), [row for row in (*others, *of_code) if row.seed in wanted], folder)
+    runs = RunSet(Plan(whole, points, part), [row for row in (*others, *of_code) if row.seed in wanted], folder)
     runs.checked, runs.code_notes = checked, [f"{problem.rstrip('.')}; {NOT_CHECKED}.", *_makers(of_code)]
     return runs
 
@@ -196,10 +198,10 @@ def not_run(record: Any) -> float:
     raise InputError("the file of this measure was not run.")
 
 
-def planned_points(sweep: Sweep, unread: list[str]) -> list[PlannedPoint]:
+def planned_points(sweep: Sweep, unread: list[str], shard: Shard | None = None) -> list[PlannedPoint]:
     """Return the points of a sweep that need none of the code; `unread` takes a sentence for each of the others."""
     try:
-        return make_plan(sweep, unread).points
+        return make_plan(sweep, unread, shard).points
     except InputError as problem:
         unread.append(str(problem))
         return []

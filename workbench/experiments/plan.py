@@ -5,18 +5,20 @@ from __future__ import annotations
 import copy
 import functools
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError, at, wrong_value
-from workbench.experiments.choices import Point, expand, refuse_too_many
+from workbench.experiments.alternatives import Alternatives
+from workbench.experiments.choices import Point, refuse_too_many
 from workbench.experiments.coordinates import FileNames, display_values, distinguished
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.seeds import different_workloads, draws
 from workbench.experiments.setups import ParseCache, PartReader, read_policies, read_setup
+from workbench.experiments.shards import Part, Shard, dealt
 from workbench.experiments.sweep import Sweep, most_points
 from workbench.identity import one_moment
 from workbench.identity.observed import observed
@@ -28,30 +30,43 @@ from workbench.runs.user_code import PointIds, has_own_code
 
 @dataclass(frozen=True)
 class Plan:
-    """All of a sweep's runs."""
+    """All of a sweep's runs, or those of a shard."""
 
     sweep: Sweep
     points: list[PlannedPoint]
+    part: Part | None = None
+    """What it has of the sweep; None = everything."""
 
     def runs(self) -> Iterator[PlannedRun]:
         """Yield every run, all points of a seed before the next seed, so that pairs are complete as early as
         possible."""
         ids = iter(self.ids)
         for seed in self.sweep.seeds:
-            for point in self.points:
+            for point in self._points_at(seed):
                 yield PlannedRun(next(ids), point, seed)
 
     @functools.cached_property
     def ids(self) -> list[str]:
         """Return the id of every run, in the order of `runs`."""
-        return [run_id(point.id, seed) for seed in self.sweep.seeds for point in self.points]
+        return [run_id(point.id, seed) for seed in self.sweep.seeds for point in self._points_at(seed)]
 
     def __len__(self) -> int:
-        return len(self.points) * len(self.sweep.seeds)
+        if self.part is None or not self.part.seeds:
+            return len(self.points) * len(self.sweep.seeds)
+        return len(self.ids)
+
+    def _points_at(self, seed: int) -> Iterable[PlannedPoint]:
+        """Return the points that have a run at a seed."""
+        if self.part is None or not self.part.seeds:
+            return self.points
+        some = self.part.seeds
+        return (point for point in self.points if point.id not in some or seed in some[point.id])
 
 
 def plan_size_text(plan: Plan) -> str:
     """Return how many points, seeds and runs there are, or may be."""
+    if plan.part is not None:
+        return f"{plan.part.shard.name}: {len(plan)} runs, of {len(plan.points)} points"
     most = "at most " if plan.sweep.until is not None else ""
     return f"{len(plan.points)} points x {most}{len(plan.sweep.seeds)} seeds = {most}{len(plan)} runs"
 
@@ -80,7 +95,7 @@ def gc_paused() -> Iterator[None]:
 @noticed()
 @gc_paused()
 @one_moment()
-def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
+def make_plan(sweep: Sweep, unread: list[str] | None = None, shard: Shard | None = None) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
 
     Parameters
@@ -88,14 +103,16 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     unread : list of str, optional
         Takes one sentence an alternative that cannot be read or admitted here, which is then left out of the plan;
         without a list the first such ends in an error.
+    shard : Shard, optional
+        Plan this part alone: no other point is made.
 
     Raises
     ------
     InputError
-        A setup is not valid, with the path of the offending key; a workload asks for what its machine cannot give; or
-        a user's policy, workload or engine raised, whatever it raised.
+        A setup is not valid, with the path of the offending key. Or a workload asks for what its machine cannot give,
+        a user's policy, workload or engine raised, whatever it raised, or the sweep has no such shard.
     """
-    points = _points_read(sweep, unread)
+    points, part = _points_read(sweep, unread, shard)
     counted = _Counted(sweep)
     for id, point in list(points.items()):
         try:
@@ -104,7 +121,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
         except BaseException as problem:
             _note(unread, problem, sweep.where, point.coordinates, point.setup)
             del points[id]
-    return Plan(sweep, distinguished(points.values()))
+    return Plan(sweep, distinguished(points.values()), part)
 
 
 @noticed()
@@ -118,7 +135,7 @@ def setups_read(sweep: Sweep) -> list[Setup]:
     InputError
         A lever is not valid, with the path of the offending key.
     """
-    points = list(_points_read(sweep, None).values())
+    points = list(_points_read(sweep, None)[0].values())
     for point in points:
         try:
             _check_levers(sweep, point.setup)
@@ -134,18 +151,44 @@ def _check_levers(sweep: Sweep, setup: Setup) -> None:
         engine.check_levers(engine.given(setup, sweep.seeds[0]))
 
 
-def _points_read(sweep: Sweep, unread: list[str] | None) -> dict[str, PlannedPoint]:
+def _points_read(
+    sweep: Sweep, unread: list[str] | None, shard: Shard | None = None
+) -> tuple[dict[str, PlannedPoint], Part | None]:
     varied = copy.deepcopy(with_choices(sweep))
     refuse_too_many(varied, most_points(sweep.config, sweep.where), sweep.where)
     points: dict[str, PlannedPoint] = {}
     names = FileNames(varied, sweep.folder)
     read, named = ParseCache(), PointIds(sweep.mechanism.revision)
-    for alternative in expand(varied, "", sweep.where, names):
+    alternatives = Alternatives(varied, "", sweep.where, names)
+    some = None if shard is None else _alternatives_of(sweep, alternatives, shard)
+    places, seeds = dict[str, tuple[int, int]](), dict[str, frozenset[int]]()
+    for index in range(len(alternatives)) if some is None else some:
+        alternative = alternatives[index]
         try:  # a context manager would cost a quarter of what planning a point does
-            _add_with_baseline(points, sweep, alternative, read, named, names)
+            added = _add_with_baseline(points, sweep, alternative, read, named, names)
         except BaseException as problem:
             _note(unread, problem, sweep.where, alternative.coordinates)
-    return points
+            continue
+        if some is not None:
+            for id, is_baseline in added:
+                places.setdefault(id, (index, is_baseline))
+                seeds[id] = seeds.get(id, frozenset()) | some[index]
+    if shard is None:
+        return points, None
+    return points, Part(shard, places, {id: of for id, of in seeds.items() if len(of) < len(sweep.seeds)})
+
+
+def _alternatives_of(sweep: Sweep, alternatives: Alternatives, shard: Shard) -> dict[int, frozenset[int]]:
+    """Return the alternatives of a shard by index, in their order, each with its seeds."""
+    if sweep.until is not None:
+        why = "seeds.until looks at the runs of all points, and a shard has those of some; say how many seeds there are"
+        raise InputError(at(sweep.where, f"--shard {shard}: {why}."))
+    compared = bool(sweep.config.get("baseline"))
+    groups = alternatives.groups(lambda path: compared and _replaced(sweep, path))
+    result: dict[int, frozenset[int]] = {}
+    for group, (first, end) in dealt(len(groups), len(sweep.seeds), shard, sweep.where).items():
+        result.update(dict.fromkeys(groups[group], frozenset(sweep.seeds[first:end])))
+    return dict(sorted(result.items()))
 
 
 def _note(
@@ -230,8 +273,11 @@ def _add_with_baseline(
     cached: PartReader,
     named: PointIds,
     names: FileNames,
-) -> None:
-    """Add what an alternative stands for and then its baseline, each unless it is a point already."""
+) -> list[tuple[str, int]]:
+    """Add what an alternative stands for and then its baseline, each unless it is a point already.
+
+    Returns the id of each, with 1 for that of the baseline and 0 for the other.
+    """
     setup, coordinates = read_setup(sweep, alternative.value, cached), alternative.coordinates
     baseline = _baseline(sweep, setup, cached)
     point_id, setup = named.of(setup)
@@ -243,6 +289,7 @@ def _add_with_baseline(
     if baseline is not None and against not in points:
         kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
         points[against] = PlannedPoint(against, baseline, display_values({**compared, **kept}, baseline, names), None)
+    return [(point_id, 0), *([(against, 1)] if baseline is not None else [])]
 
 
 def _baseline(sweep: Sweep, setup: Setup, cached: PartReader) -> Setup | None:

@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import has_store, is_held, refuse_former
+from workbench.experiments.shards import read_shard
 from workbench.experiments.store import Store
 from workbench.process import working_clock
 from workbench.runs.row import Kept, Row
@@ -356,6 +357,8 @@ class Status(NamedTuple):
     """Whether the driver is running; None where it runs on another machine and cannot be asked."""
     last_row_seconds: float | None
     """How long ago the last row was kept."""
+    shard: str | None = None
+    """Which part of the sweep the folder holds, as K/N; None where that is all of it."""
 
     @property
     def sentence(self) -> str:
@@ -370,7 +373,8 @@ class Status(NamedTuple):
             parts.append(f"last row {span(self.last_row_seconds)} ago")
         going = {True: "is running", False: "is not running", None: "runs elsewhere and cannot be asked"}[self.alive]
         driver = f"; its driver (process {self.pid} on {self.host}) {going}" if self.pid else ""
-        return f"{self.sweep}: {', '.join(parts)}{driver}"
+        part = f", {read_shard(self.shard).name}" if self.shard else ""
+        return f"{self.sweep}{part}: {', '.join(parts)}{driver}"
 
 
 def status(folder: str | Path) -> Status:
@@ -397,8 +401,10 @@ def status(folder: str | Path) -> Status:
     if not has_store(folder):
         raise StoreError(f"{folder} is not a results folder: it holds no rows.")
     with closing(Store(folder, read_only=True)) as store:
-        meta = store.meta()
-        return _status(meta.get("sweep", folder.name), json.loads(meta.get("driver", "{}")), list(store.kept()), folder)
+        meta, part = store.meta(), store.part
+        sweep, driver = meta.get("sweep", folder.name), json.loads(meta.get("driver", "{}"))
+        state = _status(sweep, driver, list(store.kept()), folder)
+        return state._replace(shard=None if part is None else str(part.shard))
 
 
 def _status(sweep: str, driver: dict[str, Any], rows: list[Kept], folder: Path) -> Status:

@@ -11,6 +11,7 @@ from workbench.digests import canonical, digest
 from workbench.experiments.results_folder import PROVENANCE
 
 if TYPE_CHECKING:
+    from workbench.experiments.plan import Plan
     from workbench.experiments.run_set import RunSet
 
 
@@ -26,13 +27,13 @@ def provenance(runs: RunSet) -> dict[str, Any]:
     plan = runs.plan
     return {
         "sweep": plan.sweep.name,
-        "sweep_digest": digest(canonical(_plain(plan.sweep.config))),
+        "sweep_digest": digest(canonical(plain(plan.sweep.config))),
         "points": {point.id: point.setup.identity() for point in plan.points},
         COORDINATES: [
-            {"id": point.id, "baseline": point.baseline, "coordinates": _without_folders(point.coordinates)}
+            {"id": point.id, "baseline": point.baseline, "coordinates": without_folders(point.coordinates)}
             for point in plan.points
         ],
-        **({OWN_MEASURES: own} if (own := _own_measures(runs)) else {}),
+        **({OWN_MEASURES: own} if (own := own_measures(plan)) else {}),
         "engine_revision": plan.sweep.mechanism.engine.revision,
         "seeds": plan.sweep.seeds,
         **({"planned": plan.sweep.planned} if plan.sweep.planned is not None else {}),
@@ -51,28 +52,29 @@ def kept_provenance(folder: Path) -> dict[str, Any]:
     return before if isinstance(before, dict) else {}
 
 
-def _own_measures(runs: RunSet) -> dict[str, dict[str, Any]]:
+def own_measures(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return what is declared of each measure of the user's."""
-    declared = [one.declared for one in runs.plan.sweep.user_measures.values() if not one.built_in]
+    declared = [one.declared for one in plan.sweep.user_measures.values() if not one.built_in]
     return {one.name: one.facts() for one in declared}
 
 
-def _without_folders(coordinates: dict[str, Any]) -> dict[str, Any]:
+def without_folders(coordinates: dict[str, Any]) -> dict[str, Any]:
     """Return coordinates in plain types, with every file by its name alone: where it lies says nothing about a run.
 
-    >>> _without_folders({"policy.placement./home/me/mine.py:Fit.reach": 3, "workload.file": "/data/a.csv"})
+    >>> without_folders({"policy.placement./home/me/mine.py:Fit.reach": 3, "workload.file": "/data/a.csv"})
     {'policy.placement.mine.py:Fit.reach': 3, 'workload.file': 'a.csv'}
     """
-    return {_file_alone(path): _file_alone(_plain(value)) for path, value in coordinates.items()}
+    return {_file_alone(path): _file_alone(plain(value)) for path, value in coordinates.items()}
 
 
 def _file_alone(text: Any) -> Any:
     return re.sub(r"(?:(?<=^)|(?<=[\s.=(,#]))/(?:[^\s/]+/)*(?=[^\s/])", "", text) if isinstance(text, str) else text
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value in types that JSON knows; what it does not know is written as Python shows it."""
     if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.digests import canonical, digest
 from workbench.identity.reads import Reads
@@ -78,3 +78,32 @@ def placed(reads: Reads, results: Path | None) -> Reads:
     home = os.path.abspath(results or "")
     files = {os.path.normpath(os.path.join(home, name)): state for name, state in reads.files.items()}
     return reads._replace(files=files)
+
+
+def moved_reads(text: str, old: Path, new: Path) -> str:
+    """Return what rows of a results folder read, as another folder on the same machine keeps it.
+
+    >>> moved_reads('{"files":{"../aim.csv":"8c"},"invocation":"a1"}', Path("/study/shards/1"), Path("/study/out"))
+    '{"files":{"../shards/aim.csv":"8c"},"invocation":"a1"}'
+    """
+    return canonical(_moved(json.loads(text), old, new))
+
+
+def moved_verdict(text: str, old: Path, new: Path) -> str:
+    """Return a verdict on rows of a results folder, as another folder on the same machine keeps it."""
+    facts = json.loads(text)
+    place = digest_of_place(new) if facts.get("place") == digest_of_place(old) else facts.get("place", "")
+    return canonical({**facts, "place": place, "reads": canonical(_moved(json.loads(facts["reads"]), old, new))})
+
+
+def _moved(facts: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    """Return reads whose files are named from the new folder; a working folder stays known if it is the one of now."""
+    known = dict(facts)
+    if "files" in facts:
+        known["files"] = {
+            name if os.path.isabs(name) else os.path.relpath(os.path.normpath(os.path.join(old, name)), new): state
+            for name, state in facts["files"].items()
+        }
+    if facts.get("folder") == digest_of_folder(os.getcwd(), old):
+        known["folder"] = digest_of_folder(os.getcwd(), new)
+    return known

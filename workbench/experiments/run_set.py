@@ -58,6 +58,26 @@ class RunSet:
         """Return the paired seeds."""
         return self.plan.sweep.seeds
 
+    def check_whole(self) -> None:
+        """Refuse to sum up the runs of a shard: what they say is not what the sweep says.
+
+        Raises
+        ------
+        InputError
+            They are of one; the sentence says how all are gathered.
+        """
+        if self.plan.part is not None:
+            raise InputError(self.part_sentence)
+
+    @property
+    def part_sentence(self) -> str:
+        """Return how much of which shard is here, and how it is summed up; empty where the plan is of a whole sweep."""
+        part = self.plan.part
+        if part is None:
+            return ""
+        kept = f"{part.shard.name}: {len(self.rows)} of its {len(self.plan)} runs are kept"
+        return f"{kept}; a part has no summary, test or figure, so first: workbench gather DIR... --out DIR"
+
     @property
     def failures(self) -> list[Row]:
         """Return the runs that failed, starved ones among them."""

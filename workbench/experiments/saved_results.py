@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,9 @@ def open_folder(folder: Path) -> RunSet:
         raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_folders_inside(folder)}")
     if problem := code_problem(folder / SWEEP):
         return kept_runs(folder, problem)
-    plan = make_plan(read_sweep(folder / SWEEP))
     with closing(Store(folder, read_only=True)) as store:
+        part = store.part
+        plan = make_plan(read_sweep(folder / SWEEP), shard=None if part is None else part.shard)
         plan.sweep.measured_by(anew=True)
         if not _holds_a_point(plan, store) and (rows := earlier_rows(plan, store)):
             runs = RunSet(plan, rows, folder)
@@ -133,7 +135,7 @@ def with_planned(plan: Plan, folder: Path, store: Store) -> Plan:
         planned = planned or sweep.planned or len(sweep.seeds)
         sweep = sweep._replace(planned=planned)
     config = sweep.config if planned is None else {**sweep.config, "planned": planned}
-    return Plan(sweep._replace(config=config), plan.points)
+    return replace(plan, sweep=sweep._replace(config=config))
 
 
 def _planned_before(folder: Path, seeds: list[int]) -> int | None:

@@ -20,6 +20,7 @@ from workbench.errors import StoreError
 from workbench.experiments.results_folder import ROWS, refuse_former
 from workbench.experiments.row_files import RowFiles
 from workbench.experiments.row_reads import RowReads, digest_of_place, named_from, placed
+from workbench.experiments.shards import Part, Shard, read_shard
 from workbench.experiments.verdicts import Verdict
 from workbench.identity.reads import Reads
 from workbench.mechanisms.measured_by import MeasuredBy, lacking
@@ -30,7 +31,17 @@ FORMAT = 4
 LOOK_SECONDS = 1.0
 """How often a driver that keeps rows looks whether they are still at their path."""
 
-_VERDICT, _REPEATS = "verdict ", "repeats"
+_VERDICT, _REPEATS, _SHARD = "verdict ", "repeats", "shard"
+_FACTS = {
+    "shard": str,
+    "sweep": str,
+    "config": str,
+    "measured": str,
+    "code": dict,
+    "own_measures": dict,
+    "points": list,
+}
+"""What a folder keeps of its shard at least."""
 _WORDS = 3
 """In the name of a verdict: itself, the code, and the invocation, which those of format 3 lack."""
 
@@ -38,7 +49,9 @@ _WORDS = 3
 class Store:
     """The rows of one results folder."""
 
-    def __init__(self, folder: Path | None, name: str = "", read_only: bool = False) -> None:
+    def __init__(
+        self, folder: Path | None, name: str = "", read_only: bool = False, shard: Shard | None = None
+    ) -> None:
         """Open a store, in memory when there is no folder.
 
         Parameters
@@ -49,11 +62,14 @@ class Store:
             The sweep that it belongs to.
         read_only : bool
             Change nothing; the folder may be one that cannot be written to.
+        shard : Shard, optional
+            The part of the sweep that the driver does.
 
         Raises
         ------
         StoreError
-            It belongs to another sweep, was written by version 0.4 or a newer version, or cannot be used.
+            It belongs to another sweep or to another part of it, was written by version 0.4 or a newer version, or
+            cannot be used.
         """
         self.folder = folder
         self.failed_again: dict[str, Row] = {}
@@ -85,12 +101,13 @@ class Store:
                     f"{self._rows.path} was written by a newer version (format {version}; this one reads {FORMAT})."
                 )
             if not read_only:
-                self._claim(name)
+                self._claim(name, shard)
 
-    def _claim(self, name: str) -> None:
+    def _claim(self, name: str, shard: Shard | None) -> None:
         """Make the store this sweep's."""
         meta = self.meta()
         _refuse_another(self._rows.path, meta, name)
+        _refuse_other_part(self.folder, self.part, shard, self.count())
         wanted = {"format": str(FORMAT), **({"sweep": name} if name else {})}
         if any(meta.get(key) != value for key, value in wanted.items()):
             self._rows.add(meta=wanted)
@@ -98,6 +115,49 @@ class Store:
     def meta(self) -> dict[str, str]:
         """Return what the store says of itself."""
         return self._rows.meta()
+
+    @property
+    def part(self) -> Part | None:
+        """Return which part of a sweep the folder holds; None where that is all of it."""
+        facts = self.shard_facts()
+        if not facts:
+            return None
+        points = facts["points"]
+        return Part(
+            read_shard(facts["shard"]),
+            {one["id"]: (one["place"][0], one["place"][1]) for one in points},
+            {one["id"]: frozenset(one["seeds"]) for one in points if "seeds" in one},
+        )
+
+    def shard_facts(self) -> dict[str, Any]:
+        """Return what the folder keeps of its shard (`shard_folder.py`); nothing where it holds a whole sweep.
+
+        Raises
+        ------
+        StoreError
+            It cannot be read.
+        """
+        text = self.meta().get(_SHARD)
+        if text is None:
+            return {}
+        try:
+            facts = json.loads(text)
+            for key, kind in _FACTS.items():
+                _expect(facts[key], kind)
+            for point in facts["points"]:
+                _expect(point["id"], str)
+                _expect(point["coordinates"], dict)
+                alternative, is_baseline = point["place"]
+                _expect(alternative + is_baseline, int)
+        except (LookupError, TypeError, ValueError):
+            raise StoreError(f"{self.folder}: what it keeps of its shard cannot be read.") from None
+        return dict(facts)
+
+    def keep_shard(self, facts: Mapping[str, Any]) -> None:
+        """Keep what the driver of a shard says of it."""
+        text = json.dumps(facts)
+        if self.meta().get(_SHARD) != text:
+            self._set_meta(_SHARD, text)
 
     def driven(self, runs: int, done: int, base: Path | None = None) -> None:
         """Note that this process begins to do what is missing of so many runs, of which so many are done.
@@ -298,3 +358,21 @@ class _InOneSentence:
 def _refuse_another(path: Path | None, meta: Mapping[str, str], name: str) -> None:
     if name and meta.get("sweep", name) != name:
         raise StoreError(f"{path} belongs to the sweep {meta['sweep']!r}, not to {name!r}; choose another folder.")
+
+
+def _expect(value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(value)
+
+
+def _refuse_other_part(folder: Path | None, part: Part | None, shard: Shard | None, rows: int) -> None:
+    """Refuse a folder that holds another part of a sweep than its driver does, or all of one."""
+    kept = None if part is None else part.shard
+    if kept is not None and shard is None:
+        raise StoreError(
+            f"{folder} holds {kept.name}, not a whole sweep; go on with --shard {kept}, or choose another folder."
+        )
+    if kept is not None and shard is not None and kept != shard:
+        raise StoreError(f"{folder} holds {kept.name}, and this is {shard.name}; choose another folder.")
+    if kept is None and shard is not None and rows:
+        raise StoreError(f"{folder} holds runs of a whole sweep, and this is {shard.name}; choose another folder.")

@@ -76,8 +76,7 @@ def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
 def _memory(title: str, record: PoolRecord) -> CardMemory:
     rows = np.unique(np.linspace(0, max(record.time.size - 1, 0), CARD_PLACES).round().astype(np.int64))
     cards = np.flatnonzero(record.capacity)
-    used = np.stack([in_use(record, card)[rows] / record.capacity[card] for card in cards.tolist()], axis=1)
-    idle = np.stack([cached(record, card)[rows] / record.capacity[card] for card in cards.tolist()], axis=1)
+    used, idle = (one(record)[np.ix_(cards, rows)].T / record.capacity[cards] for one in (in_use, cached))
     return CardMemory(title, tuple(record.cards[card] for card in cards), rows, 100 * used, 100 * idle)
 
 

@@ -124,9 +124,10 @@ class Recipe:
         Raises
         ------
         InputError
-            There is no such choice, or the figure cannot be drawn of these runs.
+            There is no such choice, the figure cannot be drawn of these runs, or they are those of a shard.
         """
         _check_choices(self.name, [*inspect.signature(self.data).parameters][1:], choices)
+        runs.check_whole()
         return self.data(runs, **choices)
 
     def serves(self, engine: str) -> bool:

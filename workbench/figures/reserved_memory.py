@@ -91,7 +91,7 @@ def _requested(record: PoolRecord) -> np.ndarray:
 
 def reserved_in_all(record: PoolRecord) -> np.ndarray:
     """Return what is got from all drivers, after each request: int64[requests], bytes."""
-    return np.asarray(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
+    return np.asarray(reserved(record).sum(axis=0))
 
 
 RESERVED_OVER_REQUESTS_FIGURE = _recipe_of_reserved(

@@ -5,6 +5,7 @@ of the tuner's distribution, of the axis label, of the table in the documentatio
 """
 
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
+from workbench.levers.remembered import remembered
 from workbench.levers.spec import SCALAR_KINDS, Family, Spec, code_of, identity_of, read_spec, rooted, snake_case
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "identity_of",
     "lever",
     "read_spec",
+    "remembered",
     "rooted",
     "snake_case",
 ]

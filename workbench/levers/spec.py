@@ -175,10 +175,26 @@ class Spec:
         return {**shape, "required": required} if required else shape
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.values() == other.values()
+        return self is other or (type(self) is type(other) and self._given == other._given)
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(self.values().items())))
+        return self._hash
+
+    @cached_property
+    def _given(self) -> tuple[Any, ...]:
+        """Return the values of the levers, taken once: what is remembered of a machine is asked for by every run."""
+        return tuple(self.values().values())
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self), self._given))
+
+    @cached_property
+    def is_of_the_package(self) -> bool:
+        """Return whether its class and those of all specs within it are part of this package."""
+        inside = (getattr(self, name) for name in self.nested)
+        specs = (one for value in inside for one in (value if isinstance(value, tuple) else (value,)))
+        return self.built_in and all(spec.is_of_the_package for spec in specs)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in self.values().items())})"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.levers import Spec, lever
+from workbench.levers import Spec, lever, remembered
 from workbench.machine.paths import Paths, best_paths
 from workbench.machine.presets import Described
 
@@ -205,12 +205,12 @@ class Board(Described):
         return table
 
     def paths(self, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
-        """Return the best path between every two cards, see `best_paths`."""
-        return best_paths(self.direct_gbps(), metric, max_hops, hop_factor)
+        """Return the best path between every two cards, see `best_paths`; found once, so nobody writes to it."""
+        return _paths_of(self, metric, max_hops, hop_factor)
 
     def network(self, paths: Paths) -> Network:
-        """Return what data share on these paths, see `network_of`."""
-        return network_of(self.cards, self.links, paths.routes)
+        """Return what data share on these paths, see `network_of`; found once, so nobody writes to it."""
+        return _network_of(self, paths.routes)
 
     def row(self) -> dict[str, Any]:
         """Return what a table of presets shows of this board."""
@@ -224,6 +224,16 @@ class Board(Described):
             "fastest_gbps": float(linked.max(initial=0.0)),
             "slowest_gbps": float(linked.min(initial=np.inf)) if linked.size else 0.0,
         }
+
+
+@remembered
+def _paths_of(board: Board, metric: str, max_hops: int, hop_factor: float) -> Paths:
+    return best_paths(board.direct_gbps(), metric, max_hops, hop_factor)
+
+
+@remembered
+def _network_of(board: Board, routes: Any) -> Network:
+    return network_of(board.cards, board.links, routes)
 
 
 class CardsAlike(Spec):

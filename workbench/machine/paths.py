@@ -59,58 +59,87 @@ def best_paths(direct: np.ndarray, metric: str = "bottleneck", max_hops: int = 8
     """
     if metric not in METRICS:
         raise unknown_name("", "path metric", metric, METRICS)
-    count = len(direct)
     factor = hop_factor if metric == "hop_penalised" else 1.0
     most = 1 if metric == "direct_only" else max_hops
+    found = _widest_paths(direct, most, factor)
+    if metric == "sum_of_paths":
+        for one, other in np.argwhere(found.hops > 0).tolist():
+            found.gbps[one, other] = _sum_of_paths(direct, one, other, most)
+    return found
+
+
+def _widest_paths(direct: np.ndarray, most: int, factor: float) -> Paths:
+    """Return the best path of every pair: one search for all pairs a width, from the widest links on."""
+    count = len(direct)
+    powers = np.array([factor**links for links in range(count)])
     gbps, bottleneck = np.zeros((count, count)), np.zeros((count, count))
-    hops = np.full((count, count), -1)
-    routes: list[tuple[tuple[int, ...], ...]] = []
-    for one in range(count):
-        row = [_best(direct, one, other, most, factor) for other in range(count)]
-        routes.append(tuple(route for _, _, route in row))
-        for other, (score, narrowest, route) in enumerate(row):
-            gbps[one, other], bottleneck[one, other], hops[one, other] = score, narrowest, len(route) - 1
-            if metric == "sum_of_paths" and one != other:
-                gbps[one, other] = _sum_of_paths(direct, one, other, most)
-    return Paths(gbps, bottleneck, hops, tuple(routes))
+    hops, level, onward = np.full((count, count), -1), np.zeros((count, count), np.int64), list[np.ndarray]()
+    for width in _widths(direct):
+        linked = direct >= width
+        away = _distances(linked, most)
+        score = np.where(away > 0, width * powers[away - 1], 0.0)
+        better = (score > gbps) | ((score == gbps) & (away > 0) & (away < hops))
+        gbps[better], bottleneck[better], hops[better], level[better] = score[better], width, away[better], len(onward)
+        onward.append(_next_cards(linked, away))
+    for table, itself in ((gbps, np.inf), (bottleneck, np.inf), (hops, 0)):
+        np.fill_diagonal(table, itself)
+    steps = [table.tolist() for table in onward]
+    routes = [_route(steps, int(level[pair]), int(hops[pair]), *pair) for pair in np.ndindex(count, count)]
+    return Paths(gbps, bottleneck, hops, tuple(tuple(routes[k : k + count]) for k in range(0, count**2, count)))
 
 
-def _best(direct: np.ndarray, one: int, other: int, most: int, factor: float) -> tuple[float, float, tuple[int, ...]]:
-    """Return the best path: its score, its narrowest link and its cards."""
-    if one == other:
-        return np.inf, np.inf, (one,)
-    best: tuple[float, float, tuple[int, ...]] = (0.0, 0.0, ())
-    for width in sorted(set(direct[direct > 0].tolist()), reverse=True):
-        route = _shortest(direct >= width, one, other, most)
-        score = width * factor ** (len(route) - 2) if route else 0.0
-        if score > best[0] or (score == best[0] and route and len(route) < len(best[2])):
-            best = score, width, route
-    return best
+def _widths(direct: np.ndarray) -> list[float]:
+    return sorted(set(direct[direct > 0].tolist()), reverse=True)
 
 
-def _shortest(linked: np.ndarray, one: int, other: int, most: int) -> tuple[int, ...]:
-    """Return the path of the fewest links, the lowest ids first; empty where it has more than `most`."""
-    away = np.full(len(linked), -1)
-    away[other], step = 0, 0
-    while away[one] < 0 and step < most and (away == step).any():
-        away[(linked[away == step].any(axis=0)) & (away < 0)] = step + 1
-        step += 1
-    if away[one] < 0:
-        return ()
+def _distances(linked: np.ndarray, most: int) -> np.ndarray:
+    """Return the fewest links between every two cards: int64[cards, cards], -1 = none, or more than `most`."""
+    reached = np.eye(len(linked), dtype=bool)
+    away, links = np.where(reached, 0, -1), linked.astype(np.float64)
+    for step in range(1, min(most, len(linked) - 1) + 1):
+        reached = (reached @ links > 0) & (away < 0)
+        if not reached.any():
+            break
+        away[reached] = step
+    return away
+
+
+def _next_cards(linked: np.ndarray, away: np.ndarray) -> np.ndarray:
+    """Return the first card on the way from each to each other: of those that are nearer to it, the lowest id."""
+    onward = np.empty_like(away)
+    for other, distance in enumerate(away.T):
+        onward[:, other] = (linked & (distance == distance[:, None] - 1)).argmax(axis=1)
+    return onward
+
+
+def _route(onward: list[list[list[int]]], level: int, links: int, one: int, other: int) -> tuple[int, ...]:
+    """Return the cards of a path of so many links, -1 = there is none, with the next cards at its width."""
     route = [one]
-    while route[-1] != other:
-        nearer = linked[route[-1]] & (away == away[route[-1]] - 1)
-        route.append(int(np.argmax(nearer)))
-    return tuple(route)
+    for _ in range(links):
+        route.append(onward[level][route[-1]][other])
+    return tuple(route) if links >= 0 else ()
 
 
 def _sum_of_paths(direct: np.ndarray, one: int, other: int, most: int) -> float:
     """Take the widest path, its links away, then the widest that is left, until there is none."""
     left, total = direct.astype(np.float64), 0.0
     while True:
-        _, narrowest, route = _best(left, one, other, most, 1.0)
+        width, route = _widest(left, one, other, most)
         if not route:
             return total
-        total += narrowest
+        total += width
         for a, b in pairwise(route):
             left[a, b] = left[b, a] = 0.0
+
+
+def _widest(direct: np.ndarray, one: int, other: int, most: int) -> tuple[float, list[int]]:
+    """Return the widest path of two cards, with its narrowest link; of these the shortest, the lowest ids first."""
+    for width in _widths(direct):
+        linked = direct >= width
+        away = _distances(linked, most)[:, other]
+        if away[one] > 0:
+            route = [one]
+            for step in range(away[one] - 1, -1, -1):
+                route.append(int((linked[route[-1]] & (away == step)).argmax()))
+            return width, route
+    return 0.0, []

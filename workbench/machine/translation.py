@@ -34,9 +34,9 @@ class TranslationMachine(Described):
         4096, least=512, most=1 << 30, scale="power_of_two", unit="bytes", description="bytes a page"
     )
     address_bits: int = lever(48, least=20, most=57, unit="bits", description="width of a virtual address")
-    private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", description="entries of a private TLB")
+    private_entries: int = lever(32, least=1, most=1 << 20, unit="entries", description="entries of a private TLB")
     private_ways: int = lever(
-        0, least=0, most=1 << 16, unit="ways", description="entries of a set of a private TLB; 0 = fully associative"
+        0, least=0, most=1 << 20, unit="ways", description="entries of a set of a private TLB; 0 = fully associative"
     )
     private_cycles: int = lever(1, least=0, most=10_000, unit="cycles", description="a look-up in a private TLB")
     private_ports: int = lever(

@@ -158,22 +158,26 @@ MEASURES = declared(
 """Every measure by name."""
 
 
+_MISUSED = UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED
+
+
 def measure(record: PoolRecord) -> dict[str, float]:
     """Compute every measure of a run."""
     latency = (record.answered - record.time)[was_asked(record)]
+    used, got = in_use(record), reserved(record)
     return {
         **_grants(record),
         **_borrowing(record),
         **_moving(record),
         **_lending(record),
-        **_balance(record),
-        **_peaks(record),
+        **_balance(record, used),
+        **_peaks(record, used, got),
         "latency_mean_ns": over(latency.sum(), latency.size),
         "latency_p99_ns": quantile(latency, 0.99),
         **_waiting(record),
-        **_filled(record),
+        **_filled(record, used, got),
         "fallbacks": float(record.fallbacks),
-        "misused_frees": float(np.isin(record.outcome, (UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED)).sum()),
+        "misused_frees": float(sum((record.outcome == one).sum() for one in _MISUSED)),
     }
 
 
@@ -220,42 +224,39 @@ def _moving(record: PoolRecord) -> dict[str, float]:
 
 def _lending(record: PoolRecord) -> dict[str, float]:
     """Compute what lending costs the lenders, and how much is borrowed at a time."""
-    together, failures = np.zeros(record.time.size, np.int64), 0
+    lent = lent_out(record)
     elsewhere = (record.action == 0) & was_asked(record) & ~(granted(record) & (record.card == record.borrower))
-    for card in range(len(record.cards)):
-        lent = lent_out(record, card)
-        together += lent
-        failures += int((elsewhere & (record.borrower == card) & (lent > 0)).sum())
+    lending = lent[record.borrower, np.arange(record.time.size)] > 0
     return {
-        "borrowed_peak_bytes": float(together.max(initial=0)),
-        "lender_failure_rate": over(failures, (record.action == 0).sum()),
+        "borrowed_peak_bytes": float(lent.sum(axis=0).max(initial=0)),
+        "lender_failure_rate": over((elsewhere & lending).sum(), (record.action == 0).sum()),
     }
 
 
-def _balance(record: PoolRecord) -> dict[str, float]:
+def _balance(record: PoolRecord, used: np.ndarray) -> dict[str, float]:
     with_memory, requested = np.flatnonzero(record.capacity), was_asked(record)
     if not record.time.size:
         return dict.fromkeys(("utilisation_gini", "utilisation_std", "power_proxy_cv"), math.nan)
-    used = np.array([in_use(record, int(card))[requested].mean() / record.capacity[card] for card in with_memory])
+    share = np.array([used[card, requested].mean() / record.capacity[card] for card in with_memory])
     return {
-        "utilisation_gini": gini(used) if used.any() else 0.0,
-        "utilisation_std": float(used.std()),
-        "power_proxy_cv": cv(in_use_by_gpu(record)),
+        "utilisation_gini": gini(share) if share.any() else 0.0,
+        "utilisation_std": float(share.std()),
+        "power_proxy_cv": cv(in_use_by_gpu(record, used)),
     }
 
 
-def in_use_by_gpu(record: PoolRecord) -> np.ndarray:
+def in_use_by_gpu(record: PoolRecord, used: np.ndarray) -> np.ndarray:
     """Return the bytes in use on each GPU with memory, averaged over the time from the first request that was served to
-    the last: float64[GPUs], NaN where that is one moment."""
+    the last: float64[GPUs], NaN where that is one moment; `used` as of `in_use`."""
     gpus, lasts = np.flatnonzero(~record.hosts & (record.capacity > 0)), np.diff(record.done).astype(float)
-    return np.array([over(in_use(record, int(card))[:-1] @ lasts, lasts.sum()) for card in gpus])
+    span = lasts.sum()
+    return np.array([over(used[card, :-1] @ lasts, span) for card in gpus])
 
 
-def _peaks(record: PoolRecord) -> dict[str, float]:
-    active = int(in_use(record, None, "asked").max(initial=0))
-    cards = range(len(record.cards))
-    taken = np.sum([reserved(record, card) for card in cards], axis=0)
-    idle = np.sum([cached(record, card) for card in cards], axis=0)
+def _peaks(record: PoolRecord, used: np.ndarray, got: np.ndarray) -> dict[str, float]:
+    active = int(_changes(record, "asked").cumsum().max(initial=0))
+    taken = got.sum(axis=0)
+    idle = taken - used.sum(axis=0)
     return {
         "active_peak_bytes": float(active),
         "reserved_peak_bytes": float(taken.max(initial=0)),
@@ -265,16 +266,16 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
     }
 
 
-def _filled(record: PoolRecord) -> dict[str, float]:
+def _filled(record: PoolRecord, used: np.ndarray, got: np.ndarray) -> dict[str, float]:
     """Return what of the memory held no data; what was refused holds none."""
     span = float(record.answered.max() - record.time.min()) if record.time.size else math.nan
     unused = {"unused_rate": math.nan, "reserved_unused_rate": math.nan}
     if isinstance(record, FilledRecord):
         data = float(record.filled[granted(record)].sum())
         lasting = np.diff(record.time, append=record.answered.max(initial=0)).astype(float)
-        held = float(in_use(record) @ lasting)
-        got = sum(float(reserved(record, card) @ lasting) for card in range(len(record.cards)))
-        unused = {"unused_rate": 1 - over(data, held), "reserved_unused_rate": 1 - over(data, got)}
+        held = float(used.sum(axis=0) @ lasting)
+        had = sum(float(of_card @ lasting) for of_card in got)
+        unused = {"unused_rate": 1 - over(data, held), "reserved_unused_rate": 1 - over(data, had)}
     pace = over(1e6 * granted(record).sum(), span)
     return {**unused, "span_ns": span, "allocations_per_millisecond": pace}
 
@@ -353,36 +354,51 @@ def regions_of(record: PoolRecord, card: int) -> Regions:
     return Regions(*(column[kept] for column in columns))
 
 
-def in_use(record: PoolRecord, card: int | None = None, bytes_of: str = "taken") -> np.ndarray:
-    """Return the bytes in use on a card after each request, int64[requests]: of the regions, or as they were `asked`
-    for.
+def in_use(record: PoolRecord, bytes_of: str = "taken") -> np.ndarray:
+    """Return the bytes in use on each card after each request, int64[cards, requests]: of the regions, or as they were
+    `asked` for."""
+    return _by_card(record, bytes_of, np.ones(record.time.size, bool), np.ones((2, len(record.moves)), bool))
 
-    None = on all cards together.
+
+def lent_out(record: PoolRecord) -> np.ndarray:
+    """Return the bytes in use on each card by applications of other cards, after each request: int64[cards,
+    requests]."""
+    guests = record.borrower[record.allocation] != record.card
+    ends = record.moves[:, [LEFT, TO]].T
+    return _by_card(record, "taken", guests, ends != record.borrower[record.moves[:, REGION]])
+
+
+def reserved(record: PoolRecord) -> np.ndarray:
+    """Return the bytes got from each card's driver and not given back, after each request: int64[cards, requests]."""
+    change = np.zeros((len(record.cards), record.time.size), np.int64)
+    np.add.at(change, (record.calls[:, CARD], record.calls[:, ROW]), record.calls[:, BYTES])
+    return change.cumsum(axis=1)
+
+
+def cached(record: PoolRecord) -> np.ndarray:
+    """Return the cached bytes of each card after each request: int64[cards, requests]."""
+    return reserved(record) - in_use(record)
+
+
+def _by_card(record: PoolRecord, bytes_of: str, which: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Add up what requests change on each card, and what moves take from one and bring to another.
+
+    Parameters
+    ----------
+    which : bool[requests]
+        The requests that count.
+    ends : bool[2, moves]
+        Whether what a move takes from the card that it leaves counts, and what it brings to the other.
     """
-    change = _changes(record, bytes_of)
-    if card is not None:
-        change = np.where(record.card == card, change, 0)
-    return _with_moves(record, change, card, bytes_of, np.ones(len(record.moves), bool)).cumsum()
-
-
-def lent_out(record: PoolRecord, card: int) -> np.ndarray:
-    """Return the bytes in use on a card by applications of other cards, after each request: int64[requests]."""
-    guests = (record.card == card) & (record.borrower[record.allocation] != card)
-    change = np.where(guests, _changes(record, "taken"), 0)
-    moved = record.borrower[record.moves[:, REGION]] != card
-    return _with_moves(record, change, card, "taken", moved).cumsum()
-
-
-def reserved(record: PoolRecord, card: int) -> np.ndarray:
-    """Return the bytes got from a card's driver and not given back, after each request: int64[requests]."""
-    change, mine = np.zeros(record.time.size, np.int64), record.calls[:, CARD] == card
-    np.add.at(change, record.calls[mine, ROW], record.calls[mine, BYTES])
-    return change.cumsum()
-
-
-def cached(record: PoolRecord, card: int) -> np.ndarray:
-    """Return the cached bytes of a card after each request: int64[requests]."""
-    return reserved(record, card) - in_use(record, card)
+    change, changes = np.zeros((len(record.cards), record.time.size), np.int64), _changes(record, bytes_of)
+    rows = np.flatnonzero(which & (changes != 0))
+    change[record.card[rows], rows] = changes[rows]
+    if len(record.moves):
+        asked = record.asked[record.moves[:, REGION]]
+        for counts, card, size, sign in zip(ends, (LEFT, TO), (BEFORE, AFTER), (-1, 1), strict=True):
+            moved = record.moves[:, size] if bytes_of == "taken" else asked
+            np.add.at(change, (record.moves[counts, card], record.moves[counts, CAUSE]), sign * moved[counts])
+    return change.cumsum(axis=1)
 
 
 def _changes(record: PoolRecord, bytes_of: str) -> np.ndarray:
@@ -390,17 +406,4 @@ def _changes(record: PoolRecord, bytes_of: str) -> np.ndarray:
     int64[requests]."""
     size = record.taken if bytes_of == "taken" else record.asked[record.allocation]
     change: np.ndarray = np.where(granted(record), size, np.where(record.outcome == RELEASED, -size, 0))
-    return change
-
-
-def _with_moves(
-    record: PoolRecord, change: np.ndarray, card: int | None, bytes_of: str, which: np.ndarray
-) -> np.ndarray:
-    """Add to the requests' changes what some moves take from a card, and what they bring there."""
-    moves = record.moves[which]
-    requested = record.asked[moves[:, REGION]]
-    for ends, size, sign in ((LEFT, BEFORE, -1), (TO, AFTER, 1)):
-        mine = slice(None) if card is None else moves[:, ends] == card
-        bytes_moved = moves[:, size] if bytes_of == "taken" else requested
-        np.add.at(change, moves[mine, CAUSE], sign * bytes_moved[mine])
     return change

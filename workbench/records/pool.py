@@ -165,21 +165,22 @@ def stays_of(record: PoolRecord, which: np.ndarray | None = None) -> Stays:
     None."""
     rows, moves = np.flatnonzero(granted(record) if which is None else which), record.moves
     moves = moves if which is None else moves[which[moves[:, REGION]]]
-    region = np.r_[rows, moves[:, REGION]]
+    region = np.concatenate((rows, moves[:, REGION]))
     order = np.argsort(region, kind="stable")
     region = region[order]
-    goes_on = np.r_[region[1:] == region[:-1], False][: region.size]
-    first = np.r_[rows, moves[:, CAUSE]][order]
-    begin = np.r_[record.answered[rows], moves[:, BEGIN]][order]
-    last, moment = freed_at(record)[region], np.r_[record.done, record.answered.max(initial=0)]
-    end = np.where(goes_on, np.roll(begin, -1), moment[last])
+    followed = np.flatnonzero(region[1:] == region[:-1])
+    first = np.concatenate((rows, moves[:, CAUSE]))[order]
+    begin = np.concatenate((record.answered[rows], moves[:, BEGIN]))[order]
+    last = freed_at(record)[region]
+    end = np.append(record.done, record.answered.max(initial=0))[last]
+    last[followed], end[followed] = first[followed + 1], begin[followed + 1]
     return Stays(
         region=region,
-        card=np.r_[record.card[rows], moves[:, TO]][order],
-        identifier=np.r_[record.identifier[rows], moves[:, ADDRESS]][order],
-        taken=np.r_[record.taken[rows], moves[:, AFTER]][order],
+        card=np.concatenate((record.card[rows], moves[:, TO]))[order],
+        identifier=np.concatenate((record.identifier[rows], moves[:, ADDRESS]))[order],
+        taken=np.concatenate((record.taken[rows], moves[:, AFTER]))[order],
         first=first,
-        last=np.where(goes_on, np.roll(first, -1), last),
+        last=last,
         begin=np.minimum(begin, end),
         end=end,
     )
@@ -206,7 +207,7 @@ def freed_at(record: PoolRecord) -> np.ndarray:
     For a request that is no allocation it means nothing.
     """
     end = np.full(record.time.size, record.time.size, np.int64)
-    freed = np.flatnonzero(np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED)))
+    freed = np.flatnonzero((record.outcome == RELEASED) | (record.outcome == FREE_OF_REFUSED))
     end[record.allocation[freed]] = freed
     return end
 

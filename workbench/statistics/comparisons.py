@@ -65,6 +65,7 @@ class Judged(NamedTuple):
 def judged(runs: RunSet) -> Judged:
     """Return the verdict on every comparison of a sweep; of some points of it, corrected over all of the sweep."""
     whole = runs if runs.whole is None else runs.whole
+    whole.check_whole()
     names = whole.plan.sweep.measures
     pairs = [(name, point, comparison(whole, point, name)) for name in names for point in whole.points]
     known = {(name, point.id): one for name, point, one in pairs if one is not None}

@@ -410,7 +410,11 @@ def card(results: RunSet) -> str:
     facts |= {path: _values([str(point.coordinates.get(path)) for point in points]) for path in results.varied}
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
     heading = escape(str(sweep.config.get("question") or sweep.name))
-    return f"<b>{heading}</b><table>{rows}</table>{_list(sentences(results) if results.rows else [])}"
+    if results.plan.part is not None:
+        lines = [results.part_sentence]
+    else:
+        lines = sentences(results) if results.rows else []
+    return f"<b>{heading}</b><table>{rows}</table>{_list(lines)}"
 
 
 def _values(texts: list[str]) -> str:

@@ -42,11 +42,25 @@ def home(key: int, mask: int) -> int:
     return (key ^ (key >> 9) ^ (key >> 20) ^ (key >> 33)) & mask
 
 
+CLOSE = 1 << 13
+"""Places of a table in which neighbors may all lie together: taking a key out reads its whole run of places."""
+
+
+@kernel
+def place_of(key: int, mask: int) -> int:
+    """Return the home of a key whose table also loses keys: in a large one, eight neighbors lie together."""
+    if mask < CLOSE:
+        return home(key, mask)
+    group = key >> 3
+    mixed = ((group ^ (group >> 31)) & 0x7FFFFFFF) * 0x9E3779B1
+    return (((mixed >> 20) << 3) | (key & 7)) & mask
+
+
 @kernel
 def look_up(index: KeyIndex, table: int, key: int) -> int:
     """Return the value of a key, or -1."""
     first, mask = index.first[table], index.mask[table]
-    place = home(key, mask)
+    place = place_of(key, mask)
     while index.keys[first + place] != key:
         if index.keys[first + place] == ABSENT:
             return ABSENT
@@ -58,7 +72,7 @@ def look_up(index: KeyIndex, table: int, key: int) -> int:
 def put_key(index: KeyIndex, table: int, key: int, value: int) -> None:
     """Enter a key that is not in the table."""
     first, mask = index.first[table], index.mask[table]
-    place = home(key, mask)
+    place = place_of(key, mask)
     while index.keys[first + place] != ABSENT:
         place = (place + 1) & mask
     index.keys[first + place] = key
@@ -69,7 +83,7 @@ def put_key(index: KeyIndex, table: int, key: int, value: int) -> None:
 def take_key(index: KeyIndex, table: int, key: int) -> None:
     """Take out a key that is in the table."""
     first, mask = index.first[table], index.mask[table]
-    hole = home(key, mask)
+    hole = place_of(key, mask)
     while index.keys[first + hole] != key:
         hole = (hole + 1) & mask
     place = hole
@@ -78,7 +92,7 @@ def take_key(index: KeyIndex, table: int, key: int) -> None:
         moved = index.keys[first + place]
         if moved == ABSENT:
             break
-        if ((place - home(moved, mask)) & mask) >= ((place - hole) & mask):
+        if ((place - place_of(moved, mask)) & mask) >= ((place - hole) & mask):
             index.keys[first + hole], index.values[first + hole] = moved, index.values[first + place]
             hole = place
     index.keys[first + hole] = ABSENT

@@ -83,9 +83,16 @@ def insert(table: EntrySets, at: int, entry: int, page: int, ready: int, pusher:
 @kernel
 def replace(table: EntrySets, at: int, entry: int, page: int, ready: int, pusher: int) -> None:
     """Let a page take the entry of another, as if that were removed and this inserted there."""
-    entries, row, here = table.entries, at * ROW, entry * ROW
+    entries, here = table.entries, entry * ROW
     entries[here + PAGE], entries[here + READY], entries[here + PUSHER] = page, ready, pusher
     touch(table, at, entry)
+    renew(table, at, entry)
+
+
+@kernel
+def renew(table: EntrySets, at: int, entry: int) -> None:
+    """Make an entry the one that came last."""
+    entries, row, here = table.entries, at * ROW, entry * ROW
     latest = table.sets[row + LATEST]
     if latest == entry:
         return

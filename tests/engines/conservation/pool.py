@@ -98,8 +98,8 @@ def check(run: Run) -> None:
     """R7, E5, E19: no card has more than it has, and the driver has back whole allocations, each once."""
     record = run.record
     for card in cards(run):
-        assert np.all(cached(record, card) >= 0) and np.all(in_use(record, card) >= 0)
-        assert np.all(reserved(record, card) <= record.capacity[card])
+        assert np.all(cached(record)[card] >= 0) and np.all(in_use(record)[card] >= 0)
+        assert np.all(reserved(record)[card] <= record.capacity[card])
     if run.setup.policies["cache"].rules().pages == 0:
         live: dict[tuple[int, int], int] = {}
         for call in record.calls.tolist():
@@ -162,13 +162,13 @@ LAWS = [
         "bytes in use by the engine are those of the measure",
         "spec 5, R6",
         got=lambda run: run.play.state.held,
-        due=lambda run: [in_use(run.record, card)[-1] for card in cards(run)],
+        due=lambda run: [in_use(run.record)[card][-1] for card in cards(run)],
     ),
     Law(
         "bytes cached by the engine are those of the measure",
         "spec 5, R6, R28",
         got=lambda run: run.play.state.cached,
-        due=lambda run: [cached(run.record, card)[-1] for card in cards(run)],
+        due=lambda run: [cached(run.record)[card][-1] for card in cards(run)],
     ),
 ]
 LIMITED = ("largest", "least_recently_used", "smallest_sufficient")

@@ -5,14 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.engines.dispatch.prepare import MOST_INSTRUCTIONS, TOO_MANY, Case, channels_of, levels_of, probes_of
+from workbench.engines.dispatch.prepare import (
+    MOST_INSTRUCTIONS,
+    TOO_MANY,
+    Case,
+    DispatchOptions,
+    Slots,
+    channels_of,
+    levels_of,
+    probes_of,
+)
 from workbench.engines.dispatch.state import Columns, Shape
 from workbench.engines.kit.checks import check_column
-from workbench.engines.kit.engine import at_slot
+from workbench.engines.kit.engine import at_path
 from workbench.errors import InputError, unknown_name
+from workbench.levers import remembered
 from workbench.machine.machine import Resource
 from workbench.policies.arguments import MOST_ENTRIES, MOST_LEVELS, MOST_WAVES
-from workbench.policies.dispatch.units import UnitsView
+from workbench.policies.dispatch.units import Units, UnitsView
 from workbench.policies.policy import Policy
 from workbench.policies.probes.question import Probe, ProbeView
 from workbench.policies.scenes import KEPT, Speaker, compiled, plain
@@ -21,18 +31,23 @@ from workbench.structures.execution_rates import CLASSES
 from workbench.workloads.workload import Groups
 
 
-def bound_choice(given: Case) -> Case:
-    """Return a case whose choice knows the resources of its machine by their places."""
-    slots, labels = given.slots, [resource.label for resource in given.machine.resources()]
-    return given._replace(slots=slots._replace(choice=slots.choice.bound(labels)))
+def checked_case(given: Case) -> Case:
+    """Return a case whose choice knows the resources of its machine by their places.
+
+    Raises
+    ------
+    InputError
+        The levers of a policy do not go with the machine.
+    """
+    return given._replace(slots=_checked_slots(given.slots, given.options, given.machine.resources()))
 
 
-def check_policies(case: Case, resources: tuple[Resource, ...]) -> None:
-    """Refuse policies whose levers do not go with the machine."""
-    slots, options = case.slots, case.options
-    with at_slot(case.setup, "probe"):
-        _check_probes(case, resources)
+@remembered
+def _checked_slots(slots: Slots, options: DispatchOptions, resources: tuple[Resource, ...]) -> Slots:
     labels = [resource.label for resource in resources]
+    slots = slots._replace(choice=slots.choice.bound(labels))
+    with at_path(f"policy.probe.{slots.probe.name}", slots.probe.name):
+        _check_probes(slots, resources)
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
     for term in (slots.choice, *(term for term, _ in slots.choice.terms())):
@@ -40,6 +55,7 @@ def check_policies(case: Case, resources: tuple[Resource, ...]) -> None:
         term.check_resources(labels, path)
         if term.needs_heat() and not options.heat.simulated:
             raise InputError(f"{path} reads temperatures: options.heat must name a thermal model.")
+    return slots
 
 
 def check_table(groups: Groups, resources: tuple[Resource, ...], of_part: bool) -> None:
@@ -89,12 +105,12 @@ def _path(case: Case, slot: str) -> str:
     return f"policy.{slot}.{getattr(case.slots, slot).name}"
 
 
-def _check_probes(case: Case, resources: tuple[Resource, ...]) -> None:
+def _check_probes(slots: Slots, resources: tuple[Resource, ...]) -> None:
     """Check each probe with all the resources that it serves."""
-    own, each = case.slots.probe, probes_of(case, resources)
+    own, each = slots.probe, probes_of(slots.probe, resources)
     for probe in dict.fromkeys(one for one in each if one is not None):
         served = {r.label: r.blocks for r, one in zip(resources, each, strict=True) if one == probe}
-        probe.check_each(served, _path(case, "probe") + _within(own, probe))
+        probe.check_each(served, f"policy.probe.{own.name}{_within(own, probe)}")
 
 
 def _within(own: Policy, probe: Probe) -> str:
@@ -108,7 +124,7 @@ def _within(own: Policy, probe: Probe) -> str:
 def check_groups(case: Case, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:
     """Refuse a group that can never fit any module, even an empty one, naming the resource (spec 3, E24)."""
     most = case.machine.compute_units and _most_on_a_unit(case, shape, columns)
-    probes = probes_of(case, resources)
+    probes = probes_of(case.slots.probe, resources)
     for h, resource in enumerate(resources):
         each = columns.demand[:, h]
         of_unit = resource.level == "unit"
@@ -125,20 +141,23 @@ def _per_wave(case: Case) -> bool:
 
 
 def _most_on_a_unit(case: Case, shape: Shape, columns: Columns) -> np.ndarray:
-    """Return the most waves of each group that one unit of an empty module is given.
+    """Return the most waves of each group that one unit of an empty module is given."""
+    most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
+    for waves in np.flatnonzero(np.bincount(columns.waves)).tolist():
+        most[waves] = _most_of(case.slots.units, shape.units, waves)
+    return most[columns.waves]
+
+
+@remembered
+def _most_of(policy: Units, units: int, waves: int) -> int:
+    """Return the same for a group of so many waves.
 
     0 where the policy raises or shares out wrongly: that is no fault of the workload, and the run names the policy.
     """
-    policy = case.slots.units
-    speaker = _speaker(policy)
-    most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
-    none = np.zeros(shape.units, np.int64)
-    for waves in np.flatnonzero(np.bincount(columns.waves)).tolist():
-        counts = np.zeros(shape.units, np.int64)
-        see = UnitsView(waves, shape.units, policy.first_pointer(0, 0), none, counts, KEPT[0])
-        answered = speaker.ask(see) != RAISED
-        most[waves] = counts.max() if answered and counts.min() >= 0 and counts.sum() == waves else 0
-    return most[columns.waves]
+    counts = np.zeros(units, np.int64)
+    see = UnitsView(waves, units, policy.first_pointer(0, 0), np.zeros(units, np.int64), counts, KEPT[0])
+    answered = _speaker(policy).ask(see) != RAISED
+    return int(counts.max()) if answered and counts.min() >= 0 and counts.sum() == waves else 0
 
 
 def _speaker(policy: Policy) -> Speaker:
@@ -147,14 +166,17 @@ def _speaker(policy: Policy) -> Speaker:
 
 
 def _reported(case: Case, resource: Resource, probe: Probe | None) -> int:
-    """Return what is reported of an empty resource: a probe that saves hardware may never say that all of it is free.
-
-    A probe that raises is left to the run, which says so.
-    """
+    """Return what is reported of an empty resource: a probe that saves hardware may never say that all is free."""
     if probe is None or case.slots.placement_of(resource).layout == "scattered":
         return resource.blocks
-    report = _speaker(probe).ask(ProbeView(all_free(resource.blocks), resource.blocks, KEPT[0]))
-    return resource.blocks if report == RAISED else report
+    return _reported_of(probe, resource.blocks)
+
+
+@remembered
+def _reported_of(probe: Probe, blocks: int) -> int:
+    """Return what a probe reports of so many free blocks; one that raises is left to the run, which says so."""
+    report = _speaker(probe).ask(ProbeView(all_free(blocks), blocks, KEPT[0]))
+    return blocks if report == RAISED else report
 
 
 def _refuse_above(case: Case, resource: Resource, requested: np.ndarray, taken: np.ndarray, most: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.dispatch.checks import bound_choice, check_groups, check_levels, check_policies, check_table
+from workbench.engines.dispatch.checks import check_groups, check_levels, check_table, checked_case
 from workbench.engines.dispatch.loop import play_all
 from workbench.engines.dispatch.prepare import (
     Case,
@@ -54,15 +54,14 @@ class Dispatch(Simulator[DispatchRecord]):
     state, counts, faults = State, COUNT, FAULT
 
     def check_levers(self, given: Case) -> None:
-        check_policies(bound_choice(given), given.machine.resources())
+        checked_case(given)
 
     def read(self, given: Case) -> Run:
         return self.read_table(given, of_part=False)
 
     def read_table(self, given: Case, of_part: bool) -> Run:
         """Return what the setup and the seed determine; of a part, whose groups are yet to be put forward, too."""
-        resources, given = given.machine.resources(), bound_choice(given)
-        check_policies(given, resources)
+        resources, given = given.machine.resources(), checked_case(given)
         groups = given.setup.workload.groups(given.machine, given.streams)
         check_table(groups, resources, of_part)
         check_levels(given, groups)

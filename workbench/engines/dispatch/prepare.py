@@ -14,7 +14,7 @@ from workbench.engines.dispatch.state import OWN, Columns, Policies, Probes, Rul
 from workbench.engines.kit import Given, slot
 from workbench.engines.kit.columns import padded
 from workbench.errors import InputError
-from workbench.levers import Spec, lever
+from workbench.levers import Spec, lever, remembered
 from workbench.machine import Machine
 from workbench.machine.machine import Resource
 from workbench.machine.power import Heat, NoHeat, NoPower, Power
@@ -95,8 +95,21 @@ OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
 
 
 def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
-    """Return the machine as the loop sees it."""
-    modules, units = case.machine.compute_units, case.machine.simds_a_unit
+    """Return the machine as the loop sees it; nobody writes to it."""
+    placements = tuple(case.slots.placement_of(resource) for resource in resources)
+    for resource, placement in zip(resources, placements, strict=True):
+        if resource.contiguous and placement.layout == "compacting":
+            slot = "shared_placement" if resource.label == "shared" else "placement"
+            raise InputError(
+                f"policy.{slot}.{placement.name} moves live ranges, which a dispatcher's {resource.label} cannot; "
+                "choose a contiguous placement or paged_memory."
+            )
+    return _shape_of(case.machine.compute_units, case.machine.simds_a_unit, resources, placements)
+
+
+@remembered
+def _shape_of(modules: int, units: int, resources: tuple[Resource, ...], placements: tuple[Placement, ...]) -> Shape:
+    each = list(zip(resources, placements, strict=True))
     copies = [modules * units if r.level == "unit" else modules for r in resources]
     maps = [n if r.contiguous else 0 for r, n in zip(resources, copies, strict=True)]
     first = np.cumsum([0, *maps])[:-1]
@@ -108,10 +121,10 @@ def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
         blocks=blocks,
         first_map=np.where([r.contiguous for r in resources], first, -1),
         words=-(-blocks // 64),
-        scattered=np.array([r.contiguous and _layout(case, r) == "scattered" for r in resources]),
+        scattered=np.array([r.contiguous and placement.layout == "scattered" for r, placement in each]),
         own_placement=np.array([r.label == "shared" for r in resources]),
-        remembers=np.array([case.slots.placement_of(r).start_memory(r.blocks, 0).size for r in resources]),
-        footprint=np.array([_footprint(case, r, int(blocks.max())) for r in resources]),
+        remembers=np.array([placement.start_memory(r.blocks, 0).size for r, placement in each]),
+        footprint=np.array([_footprint(r, placement, int(blocks.max())) for r, placement in each]),
         totals=np.array([r.blocks * (units if r.level == "unit" else 1) for r in resources]),
         places=sum(units if r.level == "unit" else 1 for r in resources),
         ranges=_ranges(units, resources),
@@ -126,24 +139,12 @@ def _ranges(units: int, resources: tuple[Resource, ...]) -> np.ndarray:
     return np.array([*of_units, *own], np.int64).reshape(-1, 2)
 
 
-def _layout(case: Case, resource: Resource) -> str:
-    layout = case.slots.placement_of(resource).layout
-    if layout == "compacting":
-        slot = "shared_placement" if resource.label == "shared" else "placement"
-        raise InputError(
-            f"policy.{slot}.{case.slots.placement_of(resource).name} moves live ranges, which a dispatcher's "
-            f"{resource.label} cannot; choose a contiguous placement or paged_memory."
-        )
-    return layout
-
-
-def _footprint(case: Case, resource: Resource, most: int) -> np.ndarray:
+def _footprint(resource: Resource, placement: Placement, most: int) -> np.ndarray:
     """Return the blocks that a request of each size takes of one map."""
     taken = np.full(most + 2, TOO_MANY)
     sizes = np.arange(resource.blocks + 1)
     taken[sizes] = sizes
     if resource.contiguous:
-        placement = case.slots.placement_of(resource)
         taken[sizes[1:]] = [int(placement.footprint(int(size), resource.blocks)) for size in sizes[1:]]
         taken[taken > resource.blocks] = TOO_MANY
     return taken
@@ -255,16 +256,16 @@ def _probed_in_turn(resources: tuple[Resource, ...]) -> tuple[list[int], list[in
     return probed, [resources[h].blocks for h in probed]
 
 
-def probes_of(case: Case, resources: tuple[Resource, ...]) -> list[Probe | None]:
+@remembered
+def probes_of(probe: Probe, resources: tuple[Resource, ...]) -> tuple[Probe | None, ...]:
     """Return the probe of each resource; None for a countable one."""
-    probe = case.slots.probe
     probed, blocks = _probed_in_turn(resources)
     serving = dict(zip(probed, probe.serving(blocks), strict=True)) if probed else {}
-    return [serving.get(h, probe.of_module()) if r.contiguous else None for h, r in enumerate(resources)]
+    return tuple(serving.get(h, probe.of_module()) if r.contiguous else None for h, r in enumerate(resources))
 
 
 def _probes(case: Case, checked: bool) -> Probes:
-    each = [p.ready(checked) if p else None for p in probes_of(case, case.machine.resources())]
+    each = [p.ready(checked) if p else None for p in probes_of(case.slots.probe, case.machine.resources())]
     params = [ready.params if ready else np.zeros(0) for ready in each]
     answers = addresses([ready.answer if ready else NO_ANSWER for ready in each])
     return Probes(answers, padded(params), np.array([row.size for row in params]))

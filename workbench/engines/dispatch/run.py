@@ -13,7 +13,6 @@ from workbench.engines.dispatch.loop import FITS_NOWHERE
 from workbench.engines.dispatch.prepare import Case, classes_of, splits
 from workbench.engines.dispatch.state import COUNT, NONE, Columns, Rules, Shape, State
 from workbench.engines.kit import made
-from workbench.engines.kit.columns import padded
 from workbench.machine.machine import Resource
 from workbench.structures.bitmaps import all_free
 from workbench.structures.timetable import new_timetable
@@ -115,24 +114,31 @@ def _memories(run: Run) -> np.ndarray:
 
     One that draws has a stream of its own for every map.
     """
-    shape = run.shape
-    rows: list[np.ndarray] = []
-    for h, resource in enumerate(run.resources):
-        if shape.first_map[h] < 0:
-            continue
-        policy = run.given.slots.placement_of(resource)
-        copies = shape.modules * (shape.units if h < shape.of_unit else 1)
-        names = [f"placement/{resource.label}/{k}" for k in range(copies if policy.draws else 1)]
-        made = [policy.start_memory(resource.blocks, run.given.streams.integer(name)) for name in names]
-        rows += made if policy.draws else made * copies
-    return padded(rows)
+    shape, streams = run.shape, run.given.streams
+    contiguous = np.flatnonzero(shape.first_map >= 0).tolist()
+    last = contiguous[-1]
+    maps = shape.first_map[last] + _copies(shape, last)
+    memory = np.zeros((maps, max(int(shape.remembers[contiguous].max()), 1)), np.int64)
+    for h in contiguous:
+        resource, copies, first = run.resources[h], _copies(shape, h), shape.first_map[h]
+        policy, names = run.given.slots.placement_of(resource), f"placement/{resource.label}"
+        rows = memory[first : first + copies, : shape.remembers[h]]
+        rows[:] = [
+            policy.start_memory(resource.blocks, streams.integer(f"{names}/{k}"))
+            for k in range(copies if policy.draws else 1)
+        ]
+    return memory
+
+
+def _copies(shape: Shape, resource: int) -> int:
+    """Return how many maps there are of a resource."""
+    return shape.modules * (shape.units if resource < shape.of_unit else 1)
 
 
 def _free_maps(shape: Shape, maps: int) -> np.ndarray:
     free = np.zeros((maps, int(shape.words[shape.first_map >= 0].max(initial=1))), np.uint64)
     for h in range(shape.blocks.size):
         if shape.first_map[h] >= 0:
-            copies = shape.modules * (shape.units if h < shape.of_unit else 1)
             first = shape.first_map[h]
-            free[first : first + copies, : shape.words[h]] = all_free(int(shape.blocks[h]))
+            free[first : first + _copies(shape, h), : shape.words[h]] = all_free(int(shape.blocks[h]))
     return free

@@ -32,8 +32,10 @@ from workbench.engines.node.options import (
 from workbench.engines.node.pages import MODES, rounding_of
 from workbench.engines.node.plan import Calls, Plan, calls_of, plan_of
 from workbench.engines.node.state import Rules
+from workbench.engines.pool.options import PoolOptions
 from workbench.errors import InputError, unknown_name, wrong_value
-from workbench.levers import Spec
+from workbench.levers import Spec, remembered
+from workbench.machine.board import Board
 from workbench.machine.machine import USUAL
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
@@ -161,10 +163,14 @@ def kernels_of(reading: Reading) -> list[Kernel]:
 
 def ways(reading: Reading) -> Ways:
     """Return the ways between the cards of the board."""
-    board, options = reading.given.machine.board, reading.given.options
-    paths = board.paths(options.pool.path_metric, options.pool.max_hops, options.pool.hop_factor)
-    latencies = [options.link_latency_ns] * len(board.links)
-    return ways_of(board, paths, int(reading.given.machine.card.clock_mhz), latencies)
+    machine, options = reading.given.machine, reading.given.options
+    return _ways(machine.board, options.pool, options.link_latency_ns, int(machine.card.clock_mhz))
+
+
+@remembered
+def _ways(board: Board, options: PoolOptions, latency_ns: int, clock_mhz: int) -> Ways:
+    paths = board.paths(options.path_metric, options.max_hops, options.hop_factor)
+    return ways_of(board, paths, clock_mhz, [latency_ns] * len(board.links))
 
 
 MOST_TASKS, MOST_ACCESSES, MOST_PAGES, MOST_CHUNKS = 1 << 14, 1 << 16, 1 << 20, 1 << 11

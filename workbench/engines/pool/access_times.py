@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from workbench.engines.pool.options import PoolOptions
-from workbench.machine.board import Board
+from workbench.levers import remembered
+from workbench.machine.board import Board, network_of
 from workbench.machine.paths import Paths
 from workbench.records.pool import (
     BEGIN,
@@ -36,9 +38,11 @@ def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: f
     stays = _read(record, stays_of(record, ever_away(record)))
     away = np.flatnonzero(remote(record, stays))
     region, moves = stays.region[away], record.moves
-    start = np.r_[stays.begin[away], moves[:, BEGIN]]
-    amount = np.r_[record.asked[region] * touches * _share(stays)[away], record.asked[moves[:, REGION]]]
-    source, to = np.r_[stays.card[away], moves[:, LEFT]], np.r_[record.borrower[region], moves[:, TO]]
+    start = np.concatenate((stays.begin[away], moves[:, BEGIN]))
+    read = record.asked[region] * touches * _share(stays)[away]
+    amount = np.concatenate((read, record.asked[moves[:, REGION]]))
+    source = np.concatenate((stays.card[away], moves[:, LEFT]))
+    to = np.concatenate((record.borrower[region], moves[:, TO]))
     together, alone = _times(board, paths, start, amount, source * len(board.cards) + to)
     access, access_alone = np.zeros(record.time.size), np.zeros(record.time.size)
     np.add.at(access, region, together[: away.size])
@@ -60,7 +64,7 @@ def _read(record: PoolRecord, stays: Stays) -> Stays:
 def _share(stays: Stays) -> np.ndarray:
     """Return what part of its region's life each stay is; of a region that lived for no time the first one is all."""
     length = (stays.end - stays.begin).astype(np.float64)
-    first = np.r_[True, stays.region[1:] != stays.region[:-1]][: length.size]
+    first = np.diff(stays.region, prepend=-1) != 0
     life = np.bincount(stays.region, length)[stays.region] if length.size else length
     return np.divide(length, life, out=first.astype(np.float64), where=life > 0)
 
@@ -74,12 +78,17 @@ def _times(
     indices = indices[np.argsort(start[indices], kind="stable")]
     if not indices.size:
         return together, alone
-    network = board.network(paths)
-    narrowest = [network.capacity[network.resource[a:b]].min(initial=np.inf) for a, b in pairwise(network.first)]
-    flows = Flows(start[indices].astype(np.float64), amount[indices], pair[indices], *network)
+    flows = Flows(start[indices].astype(np.float64), amount[indices], pair[indices], *board.network(paths))
     together[indices] = finishing_times(flows) - start[indices]
-    alone[indices] = amount[indices] / np.array(narrowest)[pair[indices]]
+    alone[indices] = amount[indices] / _narrowest(board, paths.routes)[pair[indices]]
     return together, alone
+
+
+@remembered
+def _narrowest(board: Board, routes: Any) -> np.ndarray:
+    """Return what each pair of cards has when nobody shares: float64[cards * cards], GB/s."""
+    capacity, first, resource = network_of(board.cards, board.links, routes)
+    return np.array([capacity[resource[a:b]].min(initial=np.inf) for a, b in pairwise(first)])
 
 
 def answered(options: PoolOptions, outcome: np.ndarray, done: np.ndarray) -> np.ndarray:

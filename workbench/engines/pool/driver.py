@@ -12,7 +12,8 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, RAISED, addresses, kernel, noinline
 from workbench.engines.pool.options import Case
 from workbench.engines.pool.state import FAULT, Driver, State, stopped
-from workbench.policies.placement.question import PLACE, TOLD
+from workbench.levers import remembered
+from workbench.policies.placement.question import PLACE, TOLD, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.bitmaps import all_free, is_free, mark_free, mark_taken
 
@@ -29,10 +30,14 @@ def new_driver(case: Case, capacity: np.ndarray, blocks: int, checked: bool) -> 
     policy, options, streams = case.slots.driver, case.options, case.streams
     counted = policy.layout != "contiguous"
     granules = np.zeros(capacity.size, np.int64) if counted else capacity // options.driver_granule
-    each = [policy.ready(max(int(it), 1), streams.integer(f"driver/{k}"), checked) for k, it in enumerate(granules)]
-    free = [all_free(int(it)) for it in granules]
-    lengths = [np.asarray(policy.footprint(np.arange(1, it + 1), max(int(it), 1)), np.int64) for it in granules]
-    columns = free, [np.concatenate([[0], it]) for it in lengths], [it.memory for it in each]
+    counts = granules.tolist()
+    if policy.draws or not policy.built_in:
+        each = [policy.ready(max(it, 1), streams.integer(f"driver/{k}"), checked) for k, it in enumerate(counts)]
+    else:
+        alike = {it: policy.ready(max(it, 1), 0, checked) for it in set(counts)}
+        each = [alike[it] for it in counts]
+    cards = {it: (all_free(it), _footprints(policy, it)) for it in set(counts)}
+    columns = [cards[it][WORDS] for it in counts], [cards[it][LENGTHS] for it in counts], [it.memory for it in each]
     memory = np.concatenate(columns[SLOTS])
     return Driver(
         answers=addresses([each[0].answer, each[0].granted, each[0].released]),
@@ -40,12 +45,19 @@ def new_driver(case: Case, capacity: np.ndarray, blocks: int, checked: bool) -> 
         granule=0 if counted else options.driver_granule,
         granules=granules,
         first=np.array([np.cumsum([0, *(it.size for it in column)]) for column in columns]),
-        free=np.concatenate(free),
+        free=np.concatenate(columns[WORDS]),
         footprints=np.concatenate(columns[LENGTHS]),
         memory=memory,
         scratch=memory.copy(),
         start=np.full(0 if counted else blocks, NOWHERE),
     )
+
+
+@remembered
+def _footprints(policy: Placement, granules: int) -> np.ndarray:
+    """Return the granules that a request of each number of them takes, 0 first: int64[granules + 1]."""
+    sizes = np.arange(1, granules + 1)
+    return np.concatenate([[0], np.asarray(policy.footprint(sizes, max(granules, 1)), np.int64)])
 
 
 @kernel

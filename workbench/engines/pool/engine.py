@@ -133,8 +133,8 @@ class Pool(Simulator[PoolRecord]):
             cards=board.ids,
             hosts=np.array([card.kind == "cpu" for card in board.cards]),
             capacity=np.array([card.free_bytes for card in board.cards]),
-            gbps=play.paths.bottleneck_gbps,
-            hops=play.paths.hops,
+            gbps=play.paths.bottleneck_gbps.copy(),
+            hops=play.paths.hops.copy(),
             time=columns.time,
             app=np.asarray(requests.app),
             borrower=columns.borrower,
@@ -206,7 +206,7 @@ class Beginning:
 
     def __init__(self, case: Case, checked: bool) -> None:
         self.paths = case.machine.paths(case.options.path_metric, case.options.max_hops, case.options.hop_factor)
-        self.tables, self.rules = tables_of(case.machine, self.paths, case.options), rules_of(case)
+        self.tables, self.rules = tables_of(case.machine, case.options), rules_of(case)
         self.policies, *self._memories = policies_of(case, checked)
         self._case, self._checked = case, checked
 

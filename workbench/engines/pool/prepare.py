@@ -8,8 +8,8 @@ from workbench.compiled import addresses, kernel
 from workbench.engines.kit.columns import padded
 from workbench.engines.pool.options import Case, PoolOptions, Slots
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
+from workbench.levers import remembered
 from workbench.machine.board import Board
-from workbench.machine.paths import Paths
 from workbench.policies.policy import Policy
 from workbench.policies.pool.cache import NEVER, Cache, in_class
 from workbench.policies.pool.target.question import Target
@@ -21,8 +21,10 @@ LOCAL_GBPS = 5000.0
 """The bandwidth of a card to itself, as NCCL's model of topologies has it (graph/topo.h)."""
 
 
-def tables_of(board: Board, paths: Paths, options: PoolOptions) -> Tables:
-    """Return the board as arrays."""
+@remembered
+def tables_of(board: Board, options: PoolOptions) -> Tables:
+    """Return the board as arrays; nobody writes to them."""
+    paths = board.paths(options.path_metric, options.max_hops, options.hop_factor)
     gbps, hosts = paths.gbps.copy(), np.array([card.kind == "cpu" for card in board.cards])
     np.fill_diagonal(gbps, LOCAL_GBPS)
     capacity = np.array([card.free_bytes for card in board.cards])

@@ -120,16 +120,29 @@ def check_candidates(case: Case) -> None:
 
 
 def check_options(options: TranslationOptions, machine: TranslationMachine) -> None:
-    """Refuse options that ask for what the machine has not: smaller pages, further levels, a shared TLB.
+    """Refuse more entries than memory is meant for, and options that ask for what the machine has not.
 
     Raises
     ------
     InputError
         The sentence names the lever with its path.
     """
+    check_entries(machine)
     check_sizes(options.page_sizes, machine)
     check_order(options.walk_order, machine)
     check_bypass(options.bypass, options.inclusive, machine)
+
+
+MOST_PRIVATE = 1 << 26
+"""Entries of all private TLBs together: 4 GiB of memory, 64 bytes each."""
+
+
+def check_entries(machine: TranslationMachine) -> None:
+    """Refuse private TLBs that together have more entries than there is to be memory for."""
+    cores, most = machine.cores, MOST_PRIVATE // machine.cores
+    if machine.private_entries > most:
+        expected = f"must be at most {most:,} with {cores:,} cores, {MOST_PRIVATE:,} in all"
+        raise wrong_value("", f"{machine.name}.private_entries", expected, machine.private_entries, most)
 
 
 MOST_NEW = 2048
@@ -189,7 +202,7 @@ class Play:
 
     def forget_pages(self) -> None:
         """Let pages that nothing knows any more have no number, where nobody else knows pages by their numbers."""
-        if may_forget(self.rules, self.policies):
+        if self.trace.numbers.given[0] and may_forget(self.rules, self.policies):
             self.trace.numbers, self.state = without_unknown_pages(
                 self.rules, self.state, self.policies.plan, self.trace.numbers
             )

@@ -4,8 +4,10 @@ A hit never touches the event queue. One of constant latency is counted by its c
 up only past its end. A row whose core waits, that unmaps, or that uses a copy of which somebody wants to hear ends the
 stretch.
 
-Without shared TLB and directory, and under LRU, a miss whose walk ends before the next row is served in one step, as
-nothing else is under way: the entry that goes takes in the page that comes, and is made the newest of its set.
+Without shared TLB and directory nothing else is under way. So a miss whose walk ends before the next row is one step.
+The entry that goes takes in the page that comes. Under LRU, MRU and FIFO that entry stands at an end of a list of its
+set. Every other policy is asked, and told what it wants to know; if it raises, the stretch ends. Of the two orders of a
+set, by use and by arrival, those are kept that the policy may read.
 
 A long stretch of hits of the only core is skimmed: each row is only asked whether it hits. What such a stretch leaves
 behind is the order in which its entries were used last, and that the rows tell, read from the last one backward. Each
@@ -19,9 +21,19 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline, prefetch
+from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.answers import has_room
 from workbench.engines.translation.events import next_cycle
-from workbench.engines.translation.fill import THERE
+from workbench.engines.translation.fill import (
+    FRESH,
+    OF_PRIVATE,
+    THERE,
+    UNUSED,
+    fail_eviction,
+    tell_incoming,
+    tell_use,
+    victim_of,
+)
 from workbench.engines.translation.frontend import PRIVATE, miss
 from workbench.engines.translation.lookup import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.state import COUNT, KINDS_OF_SERVICE, Run, to_int64
@@ -29,7 +41,18 @@ from workbench.engines.translation.statistics import latency_bin, sample_if_due,
 from workbench.engines.translation.trace import first_from
 from workbench.engines.translation.walker import WALK
 from workbench.structures.bitmaps import add_core, drop_core
-from workbench.structures.set_assoc import HELD, NONE, OLDEST, PAGE, PUSHER, ROW, insert, set_of, take_free, touch
+from workbench.structures.set_assoc import (
+    HELD,
+    NONE,
+    PAGE,
+    PUSHER,
+    ROW,
+    insert,
+    renew,
+    set_of,
+    take_free,
+    touch,
+)
 
 AHEAD = 12
 """Rows between one that is served and one whose page is looked for in memory: the time that memory takes."""
@@ -48,7 +71,7 @@ def serve_rows(run: Run, row: int, end: int) -> int:
         if row > began:
             count_window(run, cycle[row - 1], row - began)
             count_hits(run, row - began, 0, cycle[row - 1])
-        if row == last or cycle[row] >= soonest:
+        if row == last or cycle[row] >= soonest or run.state.counters[STOP.fault] != FINE:
             break
         if cycle[row] >= until:
             until = end_of_window(run, cycle[row])
@@ -82,10 +105,23 @@ def _serve_hits(run: Run, row: int, last: int, end: int, until: int) -> int:
         entry = find(run, core, to_int64(rows.number[row]))
         if entry == NOWHERE or state.tlbs.entries[entry * ROW + PUSHER] != NONE:
             break
-        touch(state.tlbs, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry)
+        use = _use(run, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry, rows.cycle[row])
         state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
         row += 1
+        if not use:
+            break
     return row
+
+
+@inlined
+def _use(run: Run, at_set: int, entry: int, now: int) -> bool:
+    """Note the use of an entry, and return whether the policy, where it is told, did not raise."""
+    if run.rules.follows_use:
+        touch(run.state.tlbs, at_set, entry)
+    if not run.rules.hears_hits:
+        return True
+    tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, now)
+    return bool(run.state.counters[STOP.fault] == FINE)
 
 
 @inlined
@@ -160,7 +196,7 @@ def serve_alone(run: Run, row: int, end: int) -> int:
     stop, plain = first_from(rows.cycle, row, last, until), rules.cores == 1 and sets == 1 and not unmaps
     while row < last:
         row = _serve_hits_of_one(run, row, stop, end, until) if plain else _serve_hits_alone(run, row, stop)
-        if row >= last or (unmaps and rows.unmap[row]):
+        if row >= last or (unmaps and rows.unmap[row]) or counters[STOP.fault] != FINE:
             break
         cycle = rows.cycle[row]
         if row == stop:
@@ -171,7 +207,8 @@ def serve_alone(run: Run, row: int, end: int) -> int:
         if row + 1 >= end or rows.cycle[row + 1] - cycle < walk:
             break
         core = to_int64(rows.core[row])
-        _replace(run, core, to_int64(rows.number[row]), core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0))
+        at_set = core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0)
+        _let_in(run, core, to_int64(rows.number[row]), at_set, cycle + walk)
         state.served[core * KINDS_OF_SERVICE + WALK] += 1
         walks += 1
         done = cycle + walk
@@ -196,9 +233,11 @@ def _serve_hits_alone(run: Run, row: int, stop: int) -> int:
         entry = find(run, core, to_int64(rows.number[row]))
         if entry == NOWHERE:
             break
-        touch(state.tlbs, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry)
+        use = _use(run, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry, rows.cycle[row])
         state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
         row += 1
+        if not use:
+            break
     return row
 
 
@@ -213,37 +252,85 @@ def _serve_hits_of_one(run: Run, row: int, stop: int, end: int, until: int) -> i
     A stretch that is skimmed goes on to the end of its window: who looks at the TLB meanwhile finds as many entries.
     """
     number, began, ahead, short = run.rows.number, row, is_far(run), min(stop, row + SHORT)
-    while row < short:
-        if ahead:
-            fetch_page(run, row, stop)
-        entry = find(run, ONLY, to_int64(number[row]))
-        if entry == NOWHERE:
-            break
-        touch(run.state.tlbs, ONLY, entry)
-        row += 1
-    if row == began + SHORT and run.rules.dense:
-        row = skim_hits(run, row, first_from(run.rows.cycle, row, end, until))
+    if run.rules.hears_hits:
+        row = _serve_hits_heard(run, row, stop)
+    elif not run.rules.follows_use:
+        row = _serve_hits_unordered(run, row, stop)
+    else:
+        while row < short:
+            if ahead:
+                fetch_page(run, row, stop)
+            entry = find(run, ONLY, to_int64(number[row]))
+            if entry == NOWHERE:
+                break
+            touch(run.state.tlbs, ONLY, entry)
+            row += 1
+        if row == began + SHORT and run.rules.dense:
+            row = skim_hits(run, row, first_from(run.rows.cycle, row, end, until))
     run.state.served[PRIVATE] += row - began
     return row
 
 
 @inlined
-def _replace(run: Run, core: int, page: int, at_set: int) -> None:
-    """Let a page come into a private TLB, in the place of the least recently used one where there is no other."""
-    state, words = run.state, run.rules.words
+def _serve_hits_heard(run: Run, row: int, stop: int) -> int:
+    """Serve rows as long as they hit, and the policy does not raise when it is told."""
+    ahead, heard = is_far(run), True
+    while row < stop and heard:
+        if ahead:
+            fetch_page(run, row, stop)
+        entry = find(run, ONLY, to_int64(run.rows.number[row]))
+        if entry == NOWHERE:
+            break
+        heard = _use(run, ONLY, entry, run.rows.cycle[row])
+        row += 1
+    return row
+
+
+@inlined
+def _serve_hits_unordered(run: Run, row: int, stop: int) -> int:
+    """Serve rows as long as they hit, where the order of use does not matter."""
+    ahead = is_far(run)
+    while row < stop:
+        if ahead:
+            fetch_page(run, row, stop)
+        if find(run, ONLY, to_int64(run.rows.number[row])) == NOWHERE:
+            break
+        row += 1
+    return row
+
+
+@inlined
+def _let_in(run: Run, core: int, page: int, at_set: int, now: int) -> None:
+    """Let a page come into a private TLB, in the place of the policy's victim where there is no other."""
+    state, words, policy = run.state, run.rules.words, run.policies.eviction
+    tell_incoming(run, policy, page, at_set, UNUSED, now)
     entry = take_free(state.tlbs, at_set)
     if entry != NONE:
         insert(state.tlbs, at_set, entry, page, THERE, NONE)
     else:
-        entry = state.tlbs.sets[at_set * ROW + OLDEST]
+        entry = victim_of(run, core, at_set)
+        if entry < 0:
+            fail_eviction(run, entry, OF_PRIVATE, core, now)
+            return
         gone = state.tlbs.entries[entry * ROW + PAGE]
         forget_place(run, core, gone)
         drop_core(state.held, gone * words, core)
-        state.tlbs.entries[entry * ROW + PAGE] = page
-        touch(state.tlbs, at_set, entry)
+        _take_place_of(run, entry, page, at_set)
         state.counters[COUNT.evictions] += 1
     note_place(run, core, page, entry)
     add_core(state.held, page * words, core)
+    tell_use(run, policy, entry, at_set, UNUSED, FRESH, now)
+
+
+@inlined
+def _take_place_of(run: Run, entry: int, page: int, at_set: int) -> None:
+    """Put a page into the place of another, in the orders that the policy may read."""
+    tlbs = run.state.tlbs
+    tlbs.entries[entry * ROW + PAGE] = page
+    if run.rules.follows_use:
+        touch(tlbs, at_set, entry)
+    if run.rules.follows_arrival:
+        renew(tlbs, at_set, entry)
 
 
 @kernel

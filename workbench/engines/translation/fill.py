@@ -102,7 +102,7 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
 def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
     """Evict the page of an entry of a full set of a private TLB; -1 where the policy broke its contract."""
     state = run.state
-    entry = _victim(run, core, at)
+    entry = victim_of(run, core, at)
     if entry < 0:
         fail_eviction(run, entry, OF_PRIVATE, core, now)
         return NONE
@@ -118,11 +118,11 @@ def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
 
 
 @inlined
-def _victim(run: Run, core: int, at: int) -> int:
+def victim_of(run: Run, core: int, at: int) -> int:
     """Ask for the entry of a full set of a private TLB that goes."""
     rules, state = run.rules, run.state
-    if rules.evicts_oldest:
-        return state.tlbs.sets[at * ROW + OLDEST]
+    if rules.victim_end >= 0:
+        return state.tlbs.sets[at * ROW + rules.victim_end]
     spread, base, words = 0, 0, 0
     if run.policies.plan.kind == DIRECTORY:
         words = rules.words

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER
+from workbench.compiled import NO_ANSWER, kernel
 from workbench.engines.translation.answers import most_answers
 from workbench.engines.translation.events import KIND, most_events
 from workbench.engines.translation.lookup import UNSET, with_places
@@ -19,7 +19,7 @@ from workbench.engines.translation.state import COUNT, MISS, OF, PARKED, REPLY_S
 from workbench.errors import InputError
 from workbench.policies.translation.locate import DIRECTORY, ON_RESPONSE, Plan
 from workbench.structures import event_queue
-from workbench.structures.key_index import PageNumbers, new_key_index, put_key, renumbered
+from workbench.structures.key_index import KeyIndex, PageNumbers, new_key_index, put_key, renumbered
 from workbench.structures.set_assoc import NONE, OWNER, PAGE, ROW, EntrySets
 
 DENSE_CELLS = 1 << 21
@@ -46,10 +46,16 @@ def hashed(rules: Rules, state: State, plan: Plan) -> Any:
     """Return the hash table of every TLB, with what it holds now."""
     sizes = [rules.private_entries] * rules.cores + [plan.cluster_entries] * rules.clusters + [rules.shared_entries]
     index = new_key_index(np.array(sizes))
-    table = state.tlbs.entries.reshape(-1, ROW)
-    for entry in np.flatnonzero(table[:, PAGE] != NONE).tolist():
-        put_key(index, int(table[entry, OWNER]), int(table[entry, PAGE]), entry)
+    _enter_all(index, state.tlbs.entries)
     return index
+
+
+@kernel
+def _enter_all(index: KeyIndex, entries: np.ndarray) -> None:
+    """Enter the page of every entry into the hash table of its TLB."""
+    for entry in range(entries.size // ROW):
+        if entries[entry * ROW + PAGE] != NONE:
+            put_key(index, entries[entry * ROW + OWNER], entries[entry * ROW + PAGE], entry)
 
 
 def _longer(rules: Rules, state: State, plan: Plan, room: int) -> State:

@@ -25,7 +25,10 @@ from workbench.engines.translation.state import (
     State,
 )
 from workbench.policies.policy import Policy
-from workbench.policies.translation.eviction.recency import LRU
+from workbench.policies.translation.eviction.frequency import LFU
+from workbench.policies.translation.eviction.ghost_lists import ARC, S3FIFO
+from workbench.policies.translation.eviction.recency import FIFO, LRU, MRU, Random, TreePLRU
+from workbench.policies.translation.eviction.rereference import DRRIP, SRRIP
 from workbench.policies.translation.fill import DemandAlways
 from workbench.policies.translation.locate import (
     CENTRAL,
@@ -41,7 +44,7 @@ from workbench.policies.translation.peer import Nearest
 from workbench.policies.translation.remote_fill import Always
 from workbench.structures.event_queue import new_event_queue
 from workbench.structures.key_index import PageNumbers, new_key_index
-from workbench.structures.set_assoc import new_entry_sets
+from workbench.structures.set_assoc import EARLIEST, NEWEST, OLDEST, new_entry_sets
 from workbench.structures.timetable import new_turns
 
 LONG_AGO = -(1 << 62)
@@ -120,7 +123,10 @@ def rules_of(run: Reading, events: bool) -> Rules:
         keeps_rows=0,
         walks_wait=0,
         plain_hits=0,
-        evicts_oldest=0,
+        follows_use=1,
+        follows_arrival=1,
+        hears_hits=0,
+        victim_end=-1,
         shared_evicts_oldest=0,
         asks_nearest=0,
         reads_ahead=0,
@@ -150,30 +156,39 @@ def policies_of(run: Reading, rules: Rules, checked: bool) -> Policies:
     )
 
 
+_ENDS: dict[type[Policy], int] = {LRU: OLDEST, FIFO: EARLIEST, MRU: NEWEST}
+"""Policies whose victim stands at an end of a list of its set."""
+_OWN_LISTS = (ARC, LFU, S3FIFO, SRRIP, DRRIP, TreePLRU, Random)
+"""Policies that read neither order of a set, but what they remember."""
+
+
 def with_shortcuts(rules: Rules, run: Reading) -> Rules:
     """Say which ways of an access are plain enough for a stretch of their own, and whom nobody need ask."""
     if not SKIPS:
         return rules
     slots, eviction = run.given.slots, run.given.slots.eviction
-    hits = not (rules.keeps_log or rules.private_ports or rules.warps or eviction.base_policy().touched)
+    hits = not (rules.keeps_log or rules.private_ports or rules.warps)
     behind = rules.shared_entries or rules.walk_cache or run.plan.kind != NO_DIRECTORY
-    oldest, fills = _is_plain(eviction, LRU), _is_plain(slots.fill, DemandAlways)
+    fills = _is_plain(slots.fill, DemandAlways)
     rules = rules._replace(
         plain_hits=int(hits),
-        evicts_oldest=int(oldest),
+        follows_use=int(type(eviction.base_policy()) not in (FIFO, *_OWN_LISTS)),
+        follows_arrival=int(type(eviction.base_policy()) not in (LRU, MRU, *_OWN_LISTS)),
+        hears_hits=int(eviction.base_policy().notice("touched") is not None),
+        victim_end=next((end for cls, end in _ENDS.items() if _is_plain(eviction, cls)), -1),
         shared_evicts_oldest=int(_is_plain(slots.shared_eviction, LRU)),
         asks_nearest=int(_is_plain(slots.peer, Nearest) and not rules.keeps_answers),
         reads_ahead=int(_reads_ahead(rules, run.plan)),
         fills_always=int(fills),
         keeps_always=int(_is_plain(slots.remote_fill, Always)),
-        plain_misses=int(hits and oldest and fills and not behind and not rules.levels_saved and rules.walkers),
+        plain_misses=int(hits and fills and not behind and not rules.levels_saved and rules.walkers),
     )
     return rules._replace(answers_at_once=int(_answers_at_once(rules, run.plan)))
 
 
 def _answers_at_once(rules: Rules, plan: Plan) -> bool:
     """Return whether a miss asks the nearest holder, the shared TLB and the walkers alone, and fills its core."""
-    plain = rules.plain_hits and rules.evicts_oldest and rules.fills_always and not rules.keeps_answers
+    plain = rules.plain_hits and rules.victim_end >= 0 and rules.fills_always and not rules.keeps_answers
     simple = rules.shared_entries and rules.shared_evicts_oldest and not (rules.bank_ports or rules.dead_threshold)
     if plan.kind == NO_DIRECTORY:
         return bool(plain and simple)

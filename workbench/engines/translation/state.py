@@ -431,9 +431,16 @@ class Rules(NamedTuple):
     walks_wait: int
     """1 where a walk that is read waits until somebody says that its bytes have come (R13)."""
     plain_hits: int
-    """1 where a hit in a private TLB tells nobody and waits for nothing."""
-    evicts_oldest: int
-    """1 where a private TLB evicts its least recently used entry, so that the policy need not be asked."""
+    """1 where a hit in a private TLB tells at most the eviction policy, and waits for nothing."""
+    follows_use: int
+    """1 where the eviction policy may read in which order the entries of a private TLB were used."""
+    follows_arrival: int
+    """1 where it may read in which order they came."""
+    hears_hits: int
+    """1 where the eviction policy is told of hits."""
+    victim_end: int
+    """The end of a set's lists at which a private TLB's victim stands (`set_assoc.OLDEST`), so that the policy need not
+    be asked; -1 where it must be."""
     shared_evicts_oldest: int
     asks_nearest: int
     """1 where the nearest holder is asked, who is known before the request leaves."""
@@ -444,7 +451,7 @@ class Rules(NamedTuple):
     keeps_always: int
     """1 where what a peer answers is kept."""
     plain_misses: int
-    """1 where a miss is a walk of constant length that fills its core, which evicts its least recently used entry."""
+    """1 where a miss is a walk of constant length that fills its core."""
     answers_at_once: int
     """1 where a miss that nothing disturbs may be served in one step, see `frontend`."""
 

@@ -3,11 +3,11 @@
 from workbench.policies.translation import peer
 from workbench.policies.translation.cores import degree as degree
 from workbench.policies.translation.eviction import recency
+from workbench.policies.translation.eviction.frequency import LFU as LFU
 from workbench.policies.translation.eviction.ghost_lists import ARC as ARC
 from workbench.policies.translation.eviction.ghost_lists import S3FIFO as S3FIFO
 from workbench.policies.translation.eviction.question import Eviction as Eviction
 from workbench.policies.translation.eviction.recency import FIFO as FIFO
-from workbench.policies.translation.eviction.recency import LFU as LFU
 from workbench.policies.translation.eviction.recency import LRU as LRU
 from workbench.policies.translation.eviction.recency import MRU as MRU
 from workbench.policies.translation.eviction.recency import TreePLRU as TreePLRU

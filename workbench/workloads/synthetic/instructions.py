@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.levers import Family, Spec, lever
+from workbench.levers import Family, Spec, lever, remembered
 from workbench.streams import Streams
 from workbench.workloads.synthetic.laws import Constant, Empirical, Law
 from workbench.workloads.workload import INSTRUCTION_CLASSES
@@ -104,8 +104,12 @@ class InstructionMix(Instructions):
         weights = tuple(mix.weight for mix in self.mixes)
         if not self.varies:
             return np.full(count, int(np.argmax(weights)))
-        places = Empirical(outcomes=tuple(range(1, len(weights) + 1)), weights=weights)
-        return places.draw(streams.uniforms("mixes", count)) - 1
+        return _places_by(weights).draw(streams.uniforms("mixes", count)) - 1
+
+
+@remembered
+def _places_by(weights: tuple[float, ...]) -> Law:
+    return Empirical(outcomes=tuple(range(1, len(weights) + 1)), weights=weights)
 
 
 class InstructionLaws(Instructions):

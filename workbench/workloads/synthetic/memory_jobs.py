@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.levers import lever
+from workbench.levers import lever, remembered
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import PoolRequests, gpus_of
 from workbench.workloads.synthetic.arrivals import Arrival, Offered, PoissonLoad
@@ -69,7 +69,7 @@ class MixedJobs(Generator):
         self.check_machine(machine)
         gpus = gpus_of(machine)
         memory = np.array([machine.cards[card].memory_bytes for card in gpus], np.int64)
-        which = self._cards(len(gpus)).draw(streams.uniforms("cards", self.jobs)) - 1
+        which = _cards(len(gpus), self.skew).draw(streams.uniforms("cards", self.jobs)) - 1
         percent = self.footprint.draw(streams.uniforms("footprints", self.jobs))
         lasting = self.duration.draw(streams.uniforms("durations", self.jobs))
         total = np.maximum(memory[which] // 100 * percent, 1)
@@ -79,11 +79,6 @@ class MixedJobs(Generator):
         )
         rows = zip(gpus[which].tolist(), total.tolist(), start.tolist(), lasting.tolist(), strict=True)
         return requests_of([self._job(number, *row, streams) for number, row in enumerate(rows)])
-
-    def _cards(self, gpus: int) -> Empirical:
-        """Return which GPU a job runs on, counted from 1."""
-        numbers = tuple(range(1, gpus + 1))
-        return Empirical(outcomes=numbers, weights=tuple(number**-self.skew for number in numbers))
 
     def _job(self, number: int, card: int, total: int, start: int, lasting: int, streams: Streams) -> Steps:
         sizes = blocks_of(total, self.size, streams, f"sizes {number}", f"{self.name}.size")
@@ -96,6 +91,13 @@ class MixedJobs(Generator):
             np.concatenate([block, block[::-1]]),
             np.concatenate([sizes, -sizes[::-1]]),
         )
+
+
+@remembered
+def _cards(gpus: int, skew: float) -> Empirical:
+    """Return which GPU a job runs on, counted from 1."""
+    numbers = tuple(range(1, gpus + 1))
+    return Empirical(outcomes=numbers, weights=tuple(number**-skew for number in numbers))
 
 
 class FullCard(Generator):

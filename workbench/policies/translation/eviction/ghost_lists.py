@@ -1,14 +1,13 @@
-"""Evictions that remember pages that are gone: ARC and S3-FIFO, and the short lists that both keep in their memory.
+"""Evictions that remember pages that are gone: ARC and S3-FIFO.
 
 - ARC: entries seen once and entries seen again share a set, and pages that left too early move the border.
 - S3-FIFO: what comes passes a small queue, what is used there reaches the main queue, and ghosts go there at once.
-- A list is a count, then whole numbers (ways, or the pages of entries that are gone), the oldest first. Everything
-  takes time with the length of a list.
+- Ways and ghosts (pages that are gone) are nodes of linked lists, and ghosts are found by their pages. So everything
+  takes constant time, whatever the number of ways.
+- An entry that was invalidated keeps its place in a list until its way is filled again. No victim is asked for before.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -16,34 +15,94 @@ from workbench.compiled import kernel
 from workbench.levers import lever
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
-from workbench.structures.set_assoc import NEWER, NONE, ROW
+from workbench.structures.linked_nodes import (
+    ABSENT,
+    CHAIN,
+    KEY,
+    Nodes,
+    append,
+    find_key,
+    give_key,
+    length,
+    list_of,
+    move,
+    new_nodes,
+    newer,
+    oldest,
+    places_for,
+    row_of,
+    take_key,
+    take_out,
+)
 
-PAGE, SEEN, CHOOSES, KEEPS, FROM, TARGET, WAYS = range(7)
-"""Memory of a set: the page that comes, in which list of gone pages it was (0 = none), whether a victim was asked for
-since, whether its page is remembered, from which list it is proposed, the target for the entries seen once, a float64.
-Then, a number a way each, in which list it is and its page; then the lists of the pages gone from either."""
+OF_SET, GHOSTS, MASK, SETS = range(4)
+"""Memory: how many numbers a set has, how many ghosts, the mask of its hash table; where the sets begin. A set has six
+numbers, its nodes (ways, ghosts, heads of lists), and the hash table of its ghosts."""
+OWN = 6
+"""Numbers of a set before its nodes."""
+
+
+def ghost_memory(sets: int, ways: int, ghosts: int, heads: int) -> np.ndarray:
+    """Return the memory of empty sets; their ghosts are in the list of the last head."""
+    nodes, places = new_nodes(ways, ghosts, heads), places_for(ghosts)
+    one = np.r_[np.zeros(OWN, np.int64), nodes, np.full(places, ABSENT)]
+    return np.r_[one.size, ghosts, places - 1, np.tile(one, sets)]
+
+
+@kernel
+def own_of(memory: np.ndarray, at: int) -> int:
+    """Return where the numbers of a set begin."""
+    return int(SETS + at * memory[OF_SET])
+
+
+@kernel
+def nodes_of(memory: np.ndarray, own: int) -> Nodes:
+    """Return the nodes of the set whose numbers begin there."""
+    mask = memory[MASK]
+    return Nodes(memory, own + OWN, own + memory[OF_SET] - mask - 1, mask)
+
+
+@kernel
+def leave_list(nodes: Nodes, way: int) -> int:
+    """Take a way out of the list that it is in, if any; return the head of that list, or -1."""
+    here = list_of(nodes, way)
+    if here != ABSENT:
+        take_out(nodes, way)
+    return here
+
+
+@kernel
+def remember(nodes: Nodes, free: int, gone: int, page: int) -> None:
+    """Make a page the newest ghost of a list, in place of its oldest where no ghost is free."""
+    ghost = oldest(nodes, free)
+    if ghost == free:
+        ghost = oldest(nodes, gone)
+        take_key(nodes, ghost)
+    take_out(nodes, ghost)
+    append(nodes, gone, ghost)
+    give_key(nodes, ghost, page)
+
+
+@kernel
+def forget(nodes: Nodes, free: int, ghost: int) -> None:
+    """Let a ghost be free."""
+    take_key(nodes, ghost)
+    take_out(nodes, ghost)
+    append(nodes, free, ghost)
+
+
+PAGE, SEEN, CHOOSES, KEEPS, FROM, TARGET = range(OWN)
+"""Of a set: the page that comes, the list in which its ghost was (0 = none), whether a victim was asked for since.
+Then whether the victim's page is remembered, the list that it leaves, the target for entries seen once, a float64."""
 ONCE, AGAIN = 1, 2
+GONE, FREE, LISTS = 2, 4, 5
+"""From a list of entries to the list of its ghosts; the list of free ghosts; lists in all."""
 
 
 @kernel
-def memory_of_set(ways: int) -> int:
-    """Return how many numbers of memory a set has."""
-    return int(WAYS + 2 * ways + 2 * (ways + 1))
-
-
-@kernel
-def gone_list(own: int, ways: int, which: int) -> int:
-    """Return where the list of the pages begins that are gone from the entries seen once, or from those seen again."""
-    return int(own + WAYS + 2 * ways + (which - ONCE) * (ways + 1))
-
-
-@kernel
-def in_list(memory: np.ndarray, own: int, ways: int, which: int) -> int:
-    """Return how many ways of a set are in a list."""
-    total = 0
-    for way in range(ways):
-        total += memory[own + WAYS + way] == which
-    return total
+def list_head(ways: int, which: int) -> int:
+    """Return the head of a list: its ghosts are as many as its ways."""
+    return 2 * ways + which - ONCE
 
 
 @kernel
@@ -54,24 +113,20 @@ def move_target(memory: np.ndarray, own: int, by: float, ways: int) -> None:
 
 
 @kernel
-def next_in_list(see: Any, own: int, entry: int, which: int) -> int:
-    """Return the first entry of a list from an entry on, in the order of use; -1 where there is none."""
-    while entry != NONE and see.memory[own + WAYS + entry - see.first] != which:
-        entry = see.entries[entry * ROW + NEWER]
-    return int(entry)
-
-
-@kernel
 def trim_gone(memory: np.ndarray, own: int, ways: int) -> None:
-    """Forget a page for one that comes unknown, and say whether the victim's is to be remembered (case IV)."""
-    gone_once, gone_again = gone_list(own, ways, ONCE), gone_list(own, ways, AGAIN)
-    once = in_list(memory, own, ways, ONCE)
+    """Forget a page for one that comes unknown, and say whether the victim's is to be remembered (case IV).
+
+    So there are never more ghosts than ways.
+    """
+    nodes = nodes_of(memory, own)
+    gone_once, gone_again = list_head(ways, ONCE + GONE), list_head(ways, AGAIN + GONE)
+    once, left_once = length(nodes, list_head(ways, ONCE)), length(nodes, gone_once)
     if once == ways:
         memory[own + KEEPS] = 0
-    elif once + memory[gone_once] >= ways:
-        remove_at(memory, gone_once, 0)
-    elif ways + memory[gone_once] + memory[gone_again] >= 2 * ways:
-        remove_at(memory, gone_again, 0)
+    elif once + left_once >= ways:
+        forget(nodes, list_head(ways, ONCE + FREE), oldest(nodes, gone_once))
+    elif left_once + length(nodes, gone_again) >= ways:
+        forget(nodes, list_head(ways, ONCE + FREE), oldest(nodes, gone_again))
 
 
 class ARC(Eviction):
@@ -95,82 +150,68 @@ class ARC(Eviction):
 
     @staticmethod
     def incoming(see: IncomingView) -> None:
-        own = see.at * memory_of_set(see.ways)
-        gone_once, gone_again = gone_list(own, see.ways, ONCE), gone_list(own, see.ways, AGAIN)
-        once, again = see.memory[gone_once], see.memory[gone_again]
+        own = own_of(see.memory, see.at)
+        nodes = nodes_of(see.memory, own)
         see.memory[own + PAGE], see.memory[own + SEEN], see.memory[own + CHOOSES] = see.page, 0, 0
-        place = position(see.memory, gone_once, see.page)
-        if place >= 0:
+        ghost = find_key(nodes, see.page)
+        if ghost == ABSENT:
+            return
+        gone_once, gone_again = list_head(see.ways, ONCE + GONE), list_head(see.ways, AGAIN + GONE)
+        once, again = length(nodes, gone_once), length(nodes, gone_again)
+        if list_of(nodes, ghost) == gone_once:
             see.memory[own + SEEN] = ONCE
             move_target(see.memory, own, max(again / once, 1.0), see.ways)
-            remove_at(see.memory, gone_once, place)
-            return
-        place = position(see.memory, gone_again, see.page)
-        if place >= 0:
+        else:
             see.memory[own + SEEN] = AGAIN
             move_target(see.memory, own, -max(once / again, 1.0), see.ways)
-            remove_at(see.memory, gone_again, place)
+        forget(nodes, list_head(see.ways, ONCE + FREE), ghost)
 
     @staticmethod
     def answer(see: EvictionView) -> int:
-        own = see.at * memory_of_set(see.ways)
+        own = own_of(see.memory, see.at)
+        nodes = nodes_of(see.memory, own)
         if see.nth == 0:
             see.memory[own + CHOOSES], see.memory[own + KEEPS] = 1, 1
-            once, target = in_list(see.memory, own, see.ways, ONCE), see.memory.view(np.float64)[own + TARGET]
+            once, target = length(nodes, list_head(see.ways, ONCE)), see.memory.view(np.float64)[own + TARGET]
             full = once > target or (once == target and see.memory[own + SEEN] == AGAIN)
             see.memory[own + FROM] = ONCE if (full and once > 0) or once == see.ways else AGAIN
             if see.memory[own + SEEN] == 0:
                 trim_gone(see.memory, own, see.ways)
-            return next_in_list(see, own, see.oldest, see.memory[own + FROM])
-        here = see.memory[own + WAYS + see.previous - see.first]
-        entry = next_in_list(see, own, see.entries[see.previous * ROW + NEWER], here)
-        if entry == NONE and here == see.memory[own + FROM]:
-            entry = next_in_list(see, own, see.oldest, ONCE + AGAIN - here)
-        return entry
+            return see.first + oldest(nodes, list_head(see.ways, see.memory[own + FROM]))
+        before = see.previous - see.first
+        here, way = list_of(nodes, before), newer(nodes, before)
+        if way == here and here == list_head(see.ways, see.memory[own + FROM]):
+            way = oldest(nodes, list_head(see.ways, ONCE + AGAIN - see.memory[own + FROM]))
+        return see.first + way
 
     @staticmethod
     def touched(see: TouchView) -> None:
-        own = see.at * memory_of_set(see.ways)
-        way = own + WAYS + see.entry - see.first
+        own, way = own_of(see.memory, see.at), see.entry - see.first
+        nodes = nodes_of(see.memory, own)
         if not see.fresh:
-            see.memory[way] = AGAIN
+            move(nodes, list_head(see.ways, AGAIN), way)
             return
+        here, key = leave_list(nodes, way), row_of(nodes, way) + KEY
         if see.memory[own + CHOOSES] and see.memory[own + KEEPS]:
-            gone = gone_list(own, see.ways, see.memory[way])
-            append_forgetting(see.memory, gone, see.ways, see.memory[way + see.ways])
+            remember(nodes, list_head(see.ways, ONCE + FREE), here + GONE, see.memory[key])
         see.memory[own + CHOOSES] = 0
-        see.memory[way] = AGAIN if see.memory[own + SEEN] else ONCE
-        see.memory[way + see.ways] = see.memory[own + PAGE]
+        append(nodes, list_head(see.ways, AGAIN if see.memory[own + SEEN] else ONCE), way)
+        see.memory[key] = see.memory[own + PAGE]
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """Return the ways' lists and pages, the pages that are gone, the target: int64[sets * (9 + 4 * ways)]."""
-        return np.zeros(sets * int(memory_of_set(ways)), np.int64)
+        """Return the ways and ghosts of each set, as nodes: int64[3 + sets * numbers of a set]."""
+        return ghost_memory(sets, ways, ways, LISTS)
 
 
-COMING, GHOST, ASKED_FOR, EVICTED, FROM_QUEUE, FIRST_WAY = range(6)
-"""Memory of a set: the page that comes, whether it was a ghost, whether a victim was asked for since, whether one ever
-was, where the queue begins from which candidates are proposed. Then, a number a way each, its uses and its page; then
-the small queue, the main queue and the ghosts, each a list."""
+COMING, GHOST, ASKED_FOR, EVICTED, FROM_QUEUE = range(OWN - 1)
+"""Of a set: the page that comes, whether it was a ghost, whether a victim was asked for since, whether one ever was.
+Then the head of the queue from which candidates are proposed."""
+USES = CHAIN
+"""Of a way's node: the uses of its entry."""
+QUEUES = 4
+"""Heads behind the ghosts: of the small queue, the main queue, the ghosts in use, the free ghosts."""
 MOST_USES = 3
 """What the counter of an entry in the main queue holds at most: two bits."""
-
-
-@kernel
-def small_list(own: int, ways: int) -> int:
-    """Return where the list of the small queue begins."""
-    return int(own + FIRST_WAY + 2 * ways)
-
-
-@kernel
-def main_list(own: int, ways: int) -> int:
-    """Return where the list of the main queue begins."""
-    return int(own + FIRST_WAY + 3 * ways + 1)
-
-
-@kernel
-def ghost_list(own: int, ways: int) -> int:
-    """Return where the list of the ghosts begins."""
-    return int(own + FIRST_WAY + 4 * ways + 2)
 
 
 @kernel
@@ -180,49 +221,36 @@ def small_room(ways: int, share: float) -> int:
 
 
 @kernel
-def queues_of_set(ways: int, ghosts: int) -> int:
-    """Return how many numbers of memory a set has."""
-    return int(FIRST_WAY + 4 * ways + 3 + ghosts)
+def small_head(memory: np.ndarray, ways: int) -> int:
+    """Return the head of the small queue; those of the main queue and of the ghosts follow."""
+    return int(ways + memory[GHOSTS])
 
 
 @kernel
-def leave_small(memory: np.ndarray, own: int, ways: int, threshold: int) -> int:
-    """Move what was used often from the small queue to the main one; return the first way that was not, or -1."""
-    small, main = small_list(own, ways), main_list(own, ways)
-    while memory[small] > 0:
-        way = memory[small + 1]
-        if memory[own + FIRST_WAY + way] < threshold:
-            return int(way)
-        remove_at(memory, small, 0)
-        append(memory, main, way)
-        memory[own + FIRST_WAY + way] = 0
-    return -1
+def move_to(nodes: Nodes, head: int, way: int, uses: int) -> None:
+    """Make a way the newest of a queue, with so many uses."""
+    move(nodes, head, way)
+    nodes.memory[row_of(nodes, way) + USES] = uses
 
 
 @kernel
-def leave_main(memory: np.ndarray, own: int, ways: int) -> int:
+def leave_small(nodes: Nodes, small: int, threshold: int) -> int:
+    """Move what was used often from the small queue to the main one; return the first way that was not, or its head."""
+    way = oldest(nodes, small)
+    while way != small and nodes.memory[row_of(nodes, way) + USES] >= threshold:
+        move_to(nodes, small + 1, way, 0)
+        way = oldest(nodes, small)
+    return way
+
+
+@kernel
+def leave_main(nodes: Nodes, main: int) -> int:
     """Move what was used to the end of the main queue, one use less; return the first way that was not."""
-    main = main_list(own, ways)
-    while True:
-        way = memory[main + 1]
-        uses = min(memory[own + FIRST_WAY + way], MOST_USES)
-        if uses == 0:
-            return int(way)
-        memory[own + FIRST_WAY + way] = uses - 1
-        remove_at(memory, main, 0)
-        append(memory, main, way)
-
-
-@kernel
-def choose_way(memory: np.ndarray, own: int, ways: int, small: int, threshold: int) -> int:
-    """Return the way that leaves first, and keep from which queue."""
-    way = -1
-    if memory[main_list(own, ways)] <= ways - small:
-        memory[own + FROM_QUEUE] = small_list(own, ways)
-        way = leave_small(memory, own, ways, threshold)
-    if way < 0:
-        memory[own + FROM_QUEUE] = main_list(own, ways)
-        way = leave_main(memory, own, ways)
+    way = oldest(nodes, main)
+    while nodes.memory[row_of(nodes, way) + USES] > 0:
+        uses = nodes.memory[row_of(nodes, way) + USES]
+        move_to(nodes, main, way, min(uses, MOST_USES) - 1)
+        way = oldest(nodes, main)
     return way
 
 
@@ -254,87 +282,48 @@ class S3FIFO(Eviction):
 
     @staticmethod
     def incoming(see: IncomingView) -> None:
-        ghosts = int(see.ways * see.levers.ghost_share)
-        own = see.at * queues_of_set(see.ways, ghosts)
-        ghost = remove_number(see.memory, ghost_list(own, see.ways), see.page)
-        see.memory[own + COMING], see.memory[own + GHOST], see.memory[own + ASKED_FOR] = see.page, int(ghost), 0
+        own = own_of(see.memory, see.at)
+        nodes = nodes_of(see.memory, own)
+        ghost = find_key(nodes, see.page)
+        if ghost != ABSENT:
+            forget(nodes, small_head(see.memory, see.ways) + 3, ghost)
+        see.memory[own + COMING], see.memory[own + ASKED_FOR] = see.page, 0
+        see.memory[own + GHOST] = ghost != ABSENT
 
     @staticmethod
     def answer(see: EvictionView) -> int:
-        own = see.at * queues_of_set(see.ways, int(see.ways * see.levers.ghost_share))
+        own, small = own_of(see.memory, see.at), small_head(see.memory, see.ways)
+        nodes = nodes_of(see.memory, own)
         if see.nth == 0:
             see.memory[own + ASKED_FOR], see.memory[own + EVICTED] = 1, 1
-            small = small_room(see.ways, see.levers.small_share)
-            return see.first + choose_way(see.memory, own, see.ways, small, see.levers.move_uses)
-        here, way = see.memory[own + FROM_QUEUE], see.previous - see.first
-        place = position(see.memory, here, way) + 1
-        if place == 0 or place == see.memory[here]:
-            here = small_list(own, see.ways) + main_list(own, see.ways) - here
-            place = position(see.memory, here, way) + 1
-        return see.first + see.memory[here + 1 + place]
+            way, queue = small, small
+            if length(nodes, small + 1) <= see.ways - small_room(see.ways, see.levers.small_share):
+                way = leave_small(nodes, small, see.levers.move_uses)
+            if way == small:
+                way, queue = leave_main(nodes, small + 1), small + 1
+            see.memory[own + FROM_QUEUE] = queue
+            return see.first + way
+        before, queue = see.previous - see.first, see.memory[own + FROM_QUEUE]
+        way = newer(nodes, before)
+        if way == queue:
+            way = oldest(nodes, 2 * small + 1 - queue)
+        return see.first + way
 
     @staticmethod
     def touched(see: TouchView) -> None:
-        ghosts, way = int(see.ways * see.levers.ghost_share), see.entry - see.first
-        own = see.at * queues_of_set(see.ways, ghosts)
-        uses = own + FIRST_WAY + way
+        own, way, small = own_of(see.memory, see.at), see.entry - see.first, small_head(see.memory, see.ways)
+        nodes = nodes_of(see.memory, own)
+        row = row_of(nodes, way)
         if not see.fresh:
-            see.memory[uses] += 1
+            see.memory[row + USES] += 1
             return
-        small, main = small_list(own, see.ways), main_list(own, see.ways)
-        left_small = remove_number(see.memory, small, way)
-        if left_small and see.memory[own + ASKED_FOR]:
-            append_forgetting(see.memory, ghost_list(own, see.ways), ghosts, see.memory[uses + see.ways])
-        if not left_small:
-            remove_number(see.memory, main, way)
-        room = small_room(see.ways, see.levers.small_share)
-        waits = see.memory[own + EVICTED] or see.memory[small] < room
-        append(see.memory, small if waits and not see.memory[own + GHOST] else main, way)
-        see.memory[uses], see.memory[uses + see.ways] = 0, see.memory[own + COMING]
+        if leave_list(nodes, way) == small and see.memory[own + ASKED_FOR] and see.memory[GHOSTS] > 0:
+            remember(nodes, small + 3, small + 2, see.memory[row + KEY])
+        waits = see.memory[own + EVICTED] or length(nodes, small) < small_room(see.ways, see.levers.small_share)
+        append(nodes, small if waits and not see.memory[own + GHOST] else small + 1, way)
+        see.memory[row + USES], see.memory[row + KEY] = 0, see.memory[own + COMING]
         see.memory[own + ASKED_FOR] = 0
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """Return uses and pages of the ways, two queues and the ghosts: int64[sets * (9 + 4 * ways + ghosts)]."""
-        return np.zeros(sets * int(queues_of_set(ways, int(ways * self.ghost_share))), np.int64)
-
-
-@kernel
-def position(memory: np.ndarray, at: int, number: int) -> int:
-    """Return where a number stands in the list that begins at an index, -1 where it does not."""
-    for place in range(memory[at]):
-        if memory[at + 1 + place] == number:
-            return place
-    return -1
-
-
-@kernel
-def append(memory: np.ndarray, at: int, number: int) -> None:
-    """Put a number behind the last, for which the list has room."""
-    memory[at] += 1
-    memory[at + memory[at]] = number
-
-
-@kernel
-def remove_at(memory: np.ndarray, at: int, place: int) -> None:
-    """Take the number at a place out; those behind it move up."""
-    memory[at] -= 1
-    for index in range(at + 1 + place, at + 1 + memory[at]):
-        memory[index] = memory[index + 1]
-
-
-@kernel
-def remove_number(memory: np.ndarray, at: int, number: int) -> bool:
-    """Take a number out, and return whether it was there."""
-    place = position(memory, at, number)
-    if place >= 0:
-        remove_at(memory, at, place)
-    return place >= 0
-
-
-@kernel
-def append_forgetting(memory: np.ndarray, at: int, room: int, number: int) -> None:
-    """Put a number behind the last of a list with so much room; where it is full the oldest is forgotten."""
-    if room > 0:
-        if memory[at] == room:
-            remove_at(memory, at, 0)
-        append(memory, at, number)
+        """Return the ways and ghosts of each set, as nodes: int64[3 + sets * numbers of a set]."""
+        return ghost_memory(sets, ways, int(ways * self.ghost_share), QUEUES)
