@@ -62,7 +62,7 @@ help:
 	@echo "make docs       the documentation, into docs/_build/html (workbench open docs opens it)"
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
-	@echo "make bench      measure the speed of this machine"
+	@echo "make bench      compare the speed with references on this machine"
 	@echo "make verdict-table  show in README what data/verdict holds"
 	@echo "make lock       resolve requirements.lock anew (needs uv)"
 

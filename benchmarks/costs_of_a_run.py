@@ -19,14 +19,22 @@ from collections.abc import Callable
 from time import process_time
 from typing import Any
 
-from benchmarks.row import row
-from benchmarks.runner_scale import GRID
 from workbench.api import gather, planned, run
 from workbench.executors import bundles
 from workbench.executors.cluster import close_all
 
 SHORT, LONG = 1, 3
 """Seeds of the two sweeps, of 500 points each."""
+GRID: dict[str, Any] = {
+    "engine": "shared_memory",
+    "workload": {
+        "synthetic": "random_workgroups",
+        "count": 1,
+        "size": {"uniform": [1, {"vary": list(range(2, 22))}]},
+        "duration": {"uniform": [50, {"vary": [100, 200, 300, 400, 500]}]},
+    },
+    "policy": {"placement": {"vary": ["first_fit", "nearest_boundary", "best_fit", "worst_fit", "last_fit"]}},
+}
 ROUNDS = 3
 SHARDS = 4
 POINTS = 100_000
@@ -55,9 +63,7 @@ def _runs() -> list[dict[str, Any]]:
         for name, seeds in least:
             least[name, seeds] = min(least[name, seeds], _driven(seeds, name))
     more = 500 * (LONG - SHORT)
-    return [
-        row("costs_of_a_run", name, more, "runs", max(least[name, LONG] - least[name, SHORT], 1e-9)) for name in WAYS
-    ]
+    return [_cost(name, more, "runs", max(least[name, LONG] - least[name, SHORT], 1e-9)) for name in WAYS]
 
 
 def _driven(seeds: int, name: str) -> float:
@@ -87,7 +93,7 @@ def _gathering() -> dict[str, Any]:
             seconds, folder = _timed(lambda: gather(parts, f"{place}/all"))
             spent.append(seconds)
             shutil.rmtree(folder)
-    return row("costs_of_a_run", f"gathering {SHARDS} shards", 500 * LONG, "runs", min(spent))
+    return _cost(f"gathering {SHARDS} shards", 500 * LONG, "runs", min(spent))
 
 
 def _planning() -> list[dict[str, Any]]:
@@ -102,8 +108,12 @@ def _planning() -> list[dict[str, Any]]:
         peak = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
         name = "planning them all" if shard is None else f"planning shard {shard}"
-        rows.append(row("costs_of_a_run", f"{name}, peak {peak:.0f} MiB", points, "points", seconds))
+        rows.append(_cost(f"{name}, peak {peak:.0f} MiB", points, "points", seconds))
     return rows
+
+
+def _cost(variant: str, items: int, unit: str, seconds: float) -> dict[str, Any]:
+    return {"variant": variant, "items": items, "unit": unit, "seconds": seconds}
 
 
 def _timed(act: Callable[[], Any]) -> tuple[float, Any]:

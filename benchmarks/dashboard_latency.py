@@ -4,6 +4,7 @@ Run as `python -m benchmarks.dashboard_latency`; it needs Chromium. The work of 
 workgroups under two policies (40 runs) in the dashboard `shared_memory`, 8 paired runs of 1,000 groups on 8 modules (16
 runs) in the dashboard `dispatch`, with all measures, statistics and every picture. The bar is 150 ms a move,
 200 ms until the first picture of a move on a card.
+These are seconds of a wall clock, because a person waits for them; only the runs are in processor time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from benchmarks.row import fastest, row
+from benchmarks.turns import spent
 from tests.browser.board import Board
 from tests.browser.conftest import FLAGS, chromium
 from tests.browser.server import served
@@ -169,11 +170,15 @@ def _of_moves(subject: Subject, moves: list[dict[str, float]]) -> Iterator[dict[
     yield _row(f"{subject.name}, key to all panels", [max(move.values()) for move in moves])
 
 
+def _result(message: str, items: int, unit: str, seconds: float) -> dict[str, Any]:
+    return {"name": NAME, "variant": message, "items": items, "unit": unit, "seconds": seconds}
+
+
 def _row(variant: str, milliseconds: list[float]) -> dict[str, Any]:
     ordered = sorted(milliseconds)
     p90 = ordered[round(0.9 * (len(ordered) - 1))]
     message = f"{variant}: p50 {median(ordered):.0f}, p90 {p90:.0f}, most {ordered[-1]:.0f} ms"
-    return row(NAME, message, 1, "moves", median(ordered) / 1000)
+    return _result(message, 1, "moves", median(ordered) / 1000)
 
 
 def _drag(board: Board, subject: Subject) -> dict[str, Any]:
@@ -197,7 +202,7 @@ def _drag(board: Board, subject: Subject) -> dict[str, Any]:
     pictures, displayed = board.page.evaluate("[window.seen.pictures, window.seen.shown]")
     lag = max(0.0, *displayed.values())
     message = f"{subject.name}, drag of 60 steps: {pictures} pictures, the last {lag:.0f} ms after the release"
-    return row(NAME, message, pictures, "pictures", seconds)
+    return _result(message, pictures, "pictures", seconds)
 
 
 def _runs_alone(subject: Subject) -> dict[str, Any]:
@@ -206,7 +211,7 @@ def _runs_alone(subject: Subject) -> dict[str, Any]:
 
     runs()
     message = f"{subject.name}, the runs of a move, no browser"
-    return row(NAME, message, 2 * subject.seeds, "runs", fastest(runs, 10))
+    return _result(message, 2 * subject.seeds, "runs", min(spent(runs) for _ in range(10)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""The whole dispatcher at saturation, on 16 and on 256 modules, beside the same rules in C++ and in SimPy."""
+"""The whole dispatcher at saturation, on 16 and on 256 modules; the references are its rules in C++ and in SimPy."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import importlib.util
 import tempfile
 from collections import deque
 from pathlib import Path
@@ -12,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.dispatch_simpy import Dispatcher, Module
 from benchmarks.reference import native
-from benchmarks.row import fastest, row
+from benchmarks.turns import Side, compared, spent
 from workbench.engines.dispatch import Dispatch
 from workbench.engines.kit.engine import Setup
 from workbench.machine.machine import Machine
@@ -33,15 +31,14 @@ from workbench.records.dispatch import DispatchRecord
 from workbench.streams import Streams
 from workbench.workloads.workload import Groups, Workload
 
-GROUPS, SIMPY_GROUPS, MANY_GROUPS = 200_000, 4_000, 1_000_000
-ROOT = Path(__file__).parent.parent
+GROUPS, GROUPS_256, SIMPY_GROUPS = 50_000, 20_000, 1_500
+ROUNDS, ROUNDS_256 = 11, 5
 CHANNELS = LEVELS = UNITS = 4
 VGPR, SGPR, SLOTS, SHARED, NX = 128, 64, 10, 128, 1024
-MOST_MIB = 500
 
 
 class Saturating(Workload):
-    """So many groups that all wait from the first cycle on, drawn once: neither engine nor SimPy is timed with that."""
+    """So many groups that all wait from the first cycle on, drawn once: drawing is no part of any side."""
 
     def __init__(self, count: int) -> None:
         object.__setattr__(self, "drawn", _drawn(count))
@@ -99,48 +96,38 @@ def setup(modules: int, count: int) -> Setup:
 
 
 def dispatch_full() -> list[dict[str, Any]]:
-    """P = 16: the engine, the same model in SimPy, and the memory that a million groups take."""
-    return [*_compared("dispatch_full", 16), _memory("dispatch_full", 16)]
+    """P = 16."""
+    return _compared("dispatch_full", 16, GROUPS, ROUNDS)
 
 
 def dispatch_full_256() -> list[dict[str, Any]]:
     """P = 256."""
-    return _compared("dispatch_full_256", 256)
+    return _compared("dispatch_full_256", 256, GROUPS_256, ROUNDS_256)
 
 
-def _compared(name: str, modules: int) -> list[dict[str, Any]]:
-    return [_ours(name, modules), *_in_cpp(name, modules), _in_simpy(name, modules)]
-
-
-def _ours(name: str, modules: int) -> dict[str, Any]:
-    requested = setup(modules, GROUPS)
-    ends = []
-
-    def once() -> None:
-        record = Dispatch().simulate(requested, seed=1)
-        assert record.group.size == GROUPS == record.rounds - record.failed_rounds
-        assert record.sent.sum() == record.waves.sum()
-        ends.append(int((record.cycle + record.duration[record.group]).max()))
-
-    once()
-    seconds = fastest(once, 3)
-    assert len(set(ends)) == 1
-    return row(name, f"{modules} modules, makespan {ends[0]:,} cycles", GROUPS, "groups", seconds)
-
-
-def _in_cpp(name: str, modules: int) -> list[dict[str, Any]]:
-    """The same groups by the same rules, written for speed by hand; every dispatch is the same one."""
-    requested = setup(modules, GROUPS)
+def _compared(name: str, modules: int, count: int, rounds: int) -> list[dict[str, Any]]:
+    """SimPy's model gets fewer of the same groups; every dispatch of C++ is the same one."""
+    requested = setup(modules, count)
+    digest = digest_of(Dispatch().simulate(requested, seed=1))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "groups"
         path.write_bytes(_as_words(requested).tobytes() + np.array(LeastRecentEnergy().weights, np.float64).tobytes())
-        reference = native("dispatch.cpp", *map(str, (modules, GROUPS, NX, _generator(requested), path)))
-    if reference is None:
-        return []
-    record = Dispatch().simulate(requested, seed=1)
-    assert reference["groups"] == GROUPS
-    assert reference["digest"] == digest_of(record)
-    return [row(name, f"{modules} modules in C++", GROUPS, "groups", reference["seconds"])]
+        arguments = (modules, count, NX, _generator(requested), path)
+        in_cpp = native("dispatch.cpp", count, arguments, lambda printed: printed["digest"] == digest)
+        references = {"C++, by hand": in_cpp, "SimPy": _in_simpy(modules)}
+        return compared(name, f"{modules} modules", "groups", _ours(requested, count), references, rounds)
+
+
+def _ours(requested: Setup, count: int) -> Side:
+    def run() -> float:
+        records: list[DispatchRecord] = []
+        seconds = spent(lambda: records.append(Dispatch().simulate(requested, seed=1)))
+        (record,) = records
+        assert record.group.size == count == record.rounds - record.failed_rounds
+        assert record.sent.sum() == record.waves.sum()
+        return seconds
+
+    return Side(count, run)
 
 
 def _as_words(requested: Setup) -> np.ndarray:
@@ -163,17 +150,25 @@ def digest_of(record: DispatchRecord) -> int:
     return int((when * (record.group.astype(np.uint64) + np.uint64(1))).sum(dtype=np.uint64))
 
 
-def _in_simpy(name: str, modules: int) -> dict[str, Any]:
-    """On fewer of the same groups; both must end at about the same cycle, for random marks differ."""
+def _in_simpy(modules: int) -> Side | None:
+    """Both must end at about the same cycle, for random marks differ."""
+    if importlib.util.find_spec("simpy") is None:
+        return None
+    from benchmarks.dispatch_simpy import Dispatcher, Module
+
     requested = setup(modules, SIMPY_GROUPS)
     record = Dispatch().simulate(requested, seed=1)
-    dispatcher = Dispatcher([Module(UNITS, VGPR, SGPR, SHARED) for _ in range(modules)], _queues(requested), NX, seed=1)
-    seconds = fastest(dispatcher.run, 1)
-    assert dispatcher.dispatched == SIMPY_GROUPS
     ours = int((record.cycle + record.duration[record.group]).max())
-    assert abs(dispatcher.last_end - ours) < 0.05 * ours
-    message = f"{modules} modules in SimPy, makespan {dispatcher.last_end:,}; the engine's {ours:,} cycles"
-    return row(name, message, SIMPY_GROUPS, "groups", seconds)
+
+    def run() -> float:
+        idle = [Module(UNITS, VGPR, SGPR, SHARED) for _ in range(modules)]
+        dispatcher = Dispatcher(idle, _queues(requested), NX, seed=1)
+        seconds = spent(dispatcher.run)
+        assert dispatcher.dispatched == SIMPY_GROUPS
+        assert abs(dispatcher.last_end - ours) < 0.05 * ours
+        return seconds
+
+    return Side(SIMPY_GROUPS, run)
 
 
 def _queues(requested: Setup) -> list[deque[Any]]:
@@ -186,24 +181,3 @@ def _queues(requested: Setup) -> list[deque[Any]]:
         more = {n: int(getattr(groups, n)[k]) for n in ("priority", "waves", "duration")}
         queues[channel].append(SimpleNamespace(**demand, **more, energy=float(energy[k])))
     return queues
-
-
-def _memory(name: str, modules: int) -> dict[str, Any]:
-    """In a process of its own, which holds nothing else; without the event log.
-
-    The peak is that of /proc: what `getrusage` says of a child begins with the memory of the process that forked it.
-    """
-    code = (
-        "import time\n"
-        "from benchmarks.dispatch_full import MANY_GROUPS, Dispatch, setup\n"
-        f"Dispatch().simulate(setup({modules}, 10), seed=1)\n"
-        f"asked, began = setup({modules}, MANY_GROUPS), time.perf_counter()\n"
-        "assert Dispatch().simulate(asked, seed=1).group.size == MANY_GROUPS\n"
-        "seconds = time.perf_counter() - began\n"
-        "peak = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
-        "print(seconds, int(peak) / 1024)\n"
-    )
-    reply = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
-    seconds, mebibytes = map(float, reply.stdout.split())
-    assert mebibytes < MOST_MIB
-    return row(name, f"{modules} modules, a million groups, peak {mebibytes:.0f} MiB", MANY_GROUPS, "groups", seconds)

@@ -1,10 +1,9 @@
-"""What it takes to import large profiles: a Kineto trace, an export of Nsight Systems and a database of rocprofv3.
+"""Large profiles imported: a Kineto trace, an export of Nsight Systems and a database of rocprofv3.
 
     $ python -m benchmarks.importers --bytes 1GB --kernels 10000000
 
-The files are made here, in a temporary folder that goes again, and each is read in a process of its own: seconds by the
-clock and of the processor, megabytes a second, and the most memory that the process had. A machine that does other
-things as well slows the clock, not the processor. Making the databases of ten million kernels takes 2 GB of disk.
+The files are made here, in a temporary folder that goes again. The reference only parses the same file: `json.loads` of
+the trace, SQLite's `SELECT *` of the table of kernels. Databases of ten million kernels take 2 GB of disk.
 """
 
 from __future__ import annotations
@@ -12,29 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.row import row
+from benchmarks.turns import Side, clocked, compared, spent
 from workbench.units import parse_bytes
+from workbench.workloads.importers import Trace, read_trace
 
-ROOT = Path(__file__).parent.parent
-BYTES, KERNELS = 20_000_000, 200_000
+BYTES, KERNELS, ROUNDS = 10_000_000, 100_000, 7
 """Of the files of `workbench bench importers`."""
-_READ = """
-import json, resource, sys, time
-from workbench.workloads.importers import read_trace
-began, used = time.perf_counter(), time.process_time()
-kernels = read_trace(sys.argv[1]).kernels.rows
-seconds, busy = time.perf_counter() - began, time.process_time() - used
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print(json.dumps({"kernels": kernels, "seconds": seconds, "cpu_seconds": busy, "peak_bytes": peak}))
-"""
 _NAMES = 40
 """Names of kernels."""
 _OPERATORS = 5
@@ -67,35 +56,45 @@ class Made(NamedTuple):
     kernels: int
 
 
-def importers(size: int = BYTES, kernels: int = KERNELS) -> list[dict[str, Any]]:
+def importers() -> list[dict[str, Any]]:
     """Make and read the three files, the databases with so many kernels, the trace of so many bytes."""
-    return list(_measured(size, kernels))
+    return list(_measured(BYTES, KERNELS))
 
 
 def _measured(size: int, kernels: int) -> Iterator[dict[str, Any]]:
     """Yield a row a file; each is removed before the next is made."""
-    makers: dict[str, Callable[[Path], Made]] = {
-        "kineto": lambda path: kineto(path, size),
-        "nsys_sqlite": lambda path: nsys(path, kernels),
-        "rocpd_sqlite": lambda path: rocpd(path, kernels),
+    makers: dict[str, tuple[Callable[[Path], Made], str, Callable[[Path], object]]] = {
+        "kineto": (lambda path: kineto(path, size), "json.loads", _parsed),
+        "nsys_sqlite": (lambda path: nsys(path, kernels), "SELECT *", _selected),
+        "rocpd_sqlite": (lambda path: rocpd(path, kernels), "SELECT *", _selected),
     }
-    for name, make in makers.items():
+    for name, (make, reference, parse) in makers.items():
         with tempfile.TemporaryDirectory(prefix="importers") as folder:
             made = make(Path(folder, name))
-            yield _read(name, made)
+            references = {reference: clocked(made.kernels, partial(parse, made.path))}
+            variant = f"{name}, {made.path.stat().st_size / 1e6:,.0f} MB"
+            yield from compared("importers", variant, "kernels", _ours(made), references, ROUNDS)
 
 
-def _read(name: str, made: Made) -> dict[str, Any]:
-    command = [sys.executable, "-c", _READ, str(made.path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
-    measured = json.loads(done.stdout)
-    assert measured["kernels"] == made.kernels, (measured, made)
-    size = made.path.stat().st_size
-    variant = (
-        f"{size / 1e6:,.0f} MB, {measured['cpu_seconds']:.1f} s of processor, {measured['peak_bytes'] / 1e6:,.0f} MB"
-    )
-    rate = {"megabytes_per_second": size / 1e6 / measured["seconds"]}
-    return row("importers", f"{name}: {variant}", made.kernels, "kernels", measured["seconds"]) | measured | rate
+def _ours(made: Made) -> Side:
+    def run() -> float:
+        traces: list[Trace] = []
+        seconds = spent(lambda: traces.append(read_trace(made.path)))
+        assert traces[0].kernels.rows == made.kernels
+        return seconds
+
+    return Side(made.kernels, run)
+
+
+def _parsed(path: Path) -> object:
+    return json.loads(path.read_bytes())
+
+
+def _selected(path: Path) -> object:
+    with closing(sqlite3.connect(path)) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        (table,) = [name for name in names if "KIND_KERNEL" in name or "kernel_dispatch" in name]
+        return connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
 def kineto(path: Path, size: int) -> Made:

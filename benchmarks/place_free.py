@@ -1,4 +1,4 @@
-"""Alternating place and free on 64 compute units of 128 segments, beside 128-bit masks in C++."""
+"""Alternating place and free on 64 compute units of 128 segments, the reference is 128-bit masks in C++."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reference import native
-from benchmarks.row import fastest, row
+from benchmarks.turns import Side, compared, spent
 from workbench.compiled import kernel, left, right
 from workbench.policies.placement import FirstFit, NearestBoundary
 from workbench.policies.placement.question import PLACE, ReadyPlacement
@@ -49,24 +49,32 @@ def _loop(
 
 
 def place_free() -> list[dict[str, Any]]:
-    """Two policies, and the reference."""
-    rows = [_ours(policy) for policy in (FirstFit(), NearestBoundary())]
-    reference = native("place_free.cpp", str(STEPS))
-    if reference is not None:
-        rows.append(row("place_free", "C++ first fit", STEPS, "operations", reference["seconds"]))
+    """Two policies; the reference places as many as first fit."""
+    rows, placed = [], _placed(FirstFit().ready(SEGMENTS))[0]
+    reference = native("place_free.cpp", STEPS, (STEPS,), lambda printed: printed["placed"] == placed)
+    for policy in (FirstFit(), NearestBoundary()):
+        rows += compared("place_free", policy.name, "operations", _ours(policy), {"C++, first fit": reference})
     return rows
 
 
-def _ours(policy: Any) -> dict[str, Any]:
+def _ours(policy: Any) -> Side:
     ready = policy.ready(SEGMENTS)
+    counts = {_placed(ready)[0]}
+
+    def run() -> float:
+        placed, seconds = _placed(ready)
+        counts.add(placed)
+        assert len(counts) == 1
+        assert placed > STEPS // 4
+        return seconds
+
+    return Side(STEPS, run)
+
+
+def _placed(ready: ReadyPlacement) -> tuple[int, float]:
+    """Return how many were placed, and the processor time."""
+    free = np.full((UNITS, SEGMENTS // 64), ~np.uint64(0))
+    base, length = np.zeros((UNITS, SEGMENTS), np.int64), np.zeros((UNITS, SEGMENTS), np.int64)
     placed: list[int] = []
-
-    def once() -> None:
-        free = np.full((UNITS, SEGMENTS // 64), ~np.uint64(0))
-        base, length = np.zeros((UNITS, SEGMENTS), np.int64), np.zeros((UNITS, SEGMENTS), np.int64)
-        placed.append(_loop(ready, free, base, length, np.zeros(UNITS, np.int64), STEPS))
-
-    once()
-    seconds = fastest(once, 5)
-    assert len(set(placed)) == 1 and placed[0] > STEPS // 4
-    return row("place_free", policy.name, STEPS, "operations", seconds)
+    seconds = spent(lambda: placed.append(_loop(ready, free, base, length, np.zeros(UNITS, np.int64), STEPS)))
+    return placed[0], seconds

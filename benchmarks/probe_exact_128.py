@@ -1,18 +1,19 @@
-"""The longest free run of 128 blocks, asked through the address as engines do, beside 128-bit masks in C++."""
+"""The longest free run of 128 blocks, asked through the address as engines do. The reference is masks in C++."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from benchmarks.reference import native
-from benchmarks.row import fastest, row
+from benchmarks.turns import Side, compared, spent
 from workbench.compiled import kernel, left, right
 from workbench.policies.probes import ExactRun
 from workbench.policies.probes.question import PROBE, ProbeView, ReadyProbe
 
-BLOCKS, MASKS, ROUNDS, TIMES = 128, 65536, 10, 40
+BLOCKS, MASKS, TIMES = 128, 65536, 100
 DENSITIES = ("1/2", "7/8")
 ask = PROBE.ask
 
@@ -37,9 +38,9 @@ def _fill(masks: np.ndarray, more: int) -> None:
 
 
 @kernel
-def _loop(probe: ReadyProbe, masks: np.ndarray, rounds: int) -> int:
+def _loop(probe: ReadyProbe, masks: np.ndarray, times: int) -> int:
     total = 0
-    for _ in range(rounds):
+    for _ in range(times):
         for mask in range(masks.shape[0]):
             total += ask(probe.answer, ProbeView(masks[mask], BLOCKS, probe.params))
     return total
@@ -49,20 +50,26 @@ def probe_exact_128() -> list[dict[str, Any]]:
     """Masks of which a half, and seven eighths, of the blocks are free; the sums of the runs must agree."""
     rows = []
     for density, more in zip(DENSITIES, (0, 2), strict=True):
-        ours, total = _ours(density, more)
-        rows.append(ours)
-        reference = native("probe_exact.cpp", str(MASKS), str(ROUNDS), str(more), str(TIMES))
-        if reference is not None:
-            assert reference["sum"] == total
-            variant = f"C++ doubling, density {density}"
-            rows.append(row("probe_exact_128", variant, MASKS * ROUNDS, "probes", reference["seconds"]))
+        probe, masks = ExactRun().ready(), np.zeros((MASKS, BLOCKS // 64), np.uint64)
+        _fill(masks, more)
+        total = _loop(probe, masks, TIMES)
+        reference = native("probe_exact.cpp", MASKS * TIMES, (MASKS, TIMES, more), partial(_agrees, total))
+        ours = _ours(probe, masks, total)
+        rows += compared(
+            "probe_exact_128", f"exact_run, density {density}", "probes", ours, {"C++, doubling": reference}
+        )
     return rows
 
 
-def _ours(density: str, more: int) -> tuple[dict[str, Any], int]:
-    probe, masks = ExactRun().ready(), np.zeros((MASKS, BLOCKS // 64), np.uint64)
-    _fill(masks, more)
-    totals = [_loop(probe, masks, 1) * ROUNDS]
-    seconds = fastest(lambda: totals.append(_loop(probe, masks, ROUNDS)), TIMES)
-    assert len(set(totals)) == 1
-    return row("probe_exact_128", f"exact_run, density {density}", MASKS * ROUNDS, "probes", seconds), totals[0]
+def _ours(probe: ReadyProbe, masks: np.ndarray, total: int) -> Side:
+    def run() -> float:
+        totals: list[int] = []
+        seconds = spent(lambda: totals.append(_loop(probe, masks, TIMES)))
+        assert totals == [total]
+        return seconds
+
+    return Side(MASKS * TIMES, run)
+
+
+def _agrees(total: int, printed: dict[str, Any]) -> bool:
+    return bool(printed["sum"] == total)

@@ -2,7 +2,7 @@
 
     git worktree add ../before v0.4.0
     python -m benchmarks.side_by_side ../before . --rounds 30
-    python -m benchmarks.side_by_side ../before . --only "plan of 1,000 points" "a run of dispatch"
+    python -m benchmarks.side_by_side ../before . --only "plan of 1,000 points" "a run of dispatch" "a thread of malloc"
 
 Each tree has a process of its own, both with this interpreter and these packages; the two take turns, case by case and
 round by round, so that a load that comes and goes meets both. The least processor time of all rounds counts, of each
@@ -13,6 +13,9 @@ what is measured is what a run costs whatever it does: the workload's arrays, th
 record, its measures, the looks whether code changed, the row, the way to a store and back. It is the difference between
 a long sweep and a short one, over the runs that the long one has more; `kept` with a store on disk, in the usual way
 (a thread beside the one that waits). What the short sweep costs beside its runs is the line `a sweep`.
+
+The cost of an item (a workgroup, an access) is the difference between a run with many items and one with few. It is
+divided by the difference in items. Drawing the workload and the measures are part of it.
 
 Sweeps are written in words that every tree since 0.4.0 knows. Seconds differ between machines, quotients little.
 """
@@ -76,6 +79,15 @@ SWEEPS: dict[str, dict[str, Any]] = {
 }
 """Sweeps whose runs have nearly nothing to do, by engine."""
 
+ITEMS: dict[str, tuple[str, str, int, int]] = {
+    "a workgroup of shared_memory": ("shared_memory", "count", 20_000, 200_000),
+    "a group of dispatch": ("dispatch", "count", 2_000, 20_000),
+    "an access of translation": ("translation", "count", 20_000, 200_000),
+    "a thread of malloc": ("malloc", "threads", 32_000, 320_000),
+    "a job of pool": ("pool", "jobs", 200, 2_000),
+}
+"""The engine, the lever of its workload that says how many items there are, few and many."""
+
 
 class Case(NamedTuple):
     """Something that is measured: one or several acts, and what follows from the seconds that each takes."""
@@ -94,6 +106,7 @@ def cases() -> dict[str, Case]:
         "a sweep": Case((lambda: _runs(placement, 1),), lambda seconds: seconds * 1e6),
         **{f"a run of {name}": _a_run(sweep) for name, sweep in SWEEPS.items()},
         "a run of shared_memory, kept": _a_run(placement, kept=True),
+        **{name: _an_item(*item) for name, item in ITEMS.items()},
     }
 
 
@@ -102,6 +115,23 @@ def _a_run(sweep: dict[str, Any], kept: bool = False) -> Case:
     (varied,) = sweep["policy"].values()
     more = (LONG - SHORT) * len(varied["vary"])
     acts = tuple(functools.partial(_runs, sweep, seeds, kept) for seeds in (SHORT, LONG))
+    return Case(acts, lambda short, long: (long - short) / more * 1e6)
+
+
+def _an_item(engine: str, lever: str, few: int, many: int) -> Case:
+    """The items that a run with many has more than a run with few, under both policies of a pair."""
+    sweep = SWEEPS[engine]
+    (slot, varied), *_ = sweep["policy"].items()
+    policies = varied["vary"][:2]
+    acts = tuple(
+        functools.partial(
+            _runs,
+            {**sweep, "workload": {**sweep["workload"], lever: count}, "policy": {slot: {"vary": policies}}},
+            seeds=1,
+        )
+        for count in (few, many)
+    )
+    more = (many - few) * len(policies)
     return Case(acts, lambda short, long: (long - short) / more * 1e6)
 
 
@@ -210,7 +240,7 @@ def main() -> None:
     given = parser.parse_args()
     print(f"{'case':30}{'old, us':>10}{'new, us':>10}{'new / old':>11}")
     for name, before, after in compare(given.old, given.new, given.only, given.rounds):
-        print(f"{name:30}{before:10.1f}{after:10.1f}{after / before:11.3f}", flush=True)
+        print(f"{name:30}{before:10.3g}{after:10.3g}{after / before:11.3f}", flush=True)
 
 
 if __name__ == "__main__":

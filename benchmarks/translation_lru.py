@@ -1,22 +1,22 @@
-"""One core, one fully associative LRU TLB: beside libCacheSim's LRU where it is installed, and an exact LRU in C++."""
+"""One core, one fully associative LRU TLB: the references are libCacheSim's LRU and an exact LRU in C++."""
 
 from __future__ import annotations
 
 import importlib.util
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.reference import native
-from benchmarks.row import fastest, row
 from benchmarks.translation_runs import GivenPages, simulated
-from workbench.records.translation import accesses
+from benchmarks.turns import Side, compared, spent
+from workbench.records.translation import TranslationRecord, accesses
 
-ACCESSES, PAGES, ENTRIES = 20_000_000, 100_000, 512
+ACCESSES, PAGES, ENTRIES = 2_000_000, 100_000, 512
 MACHINE = {"cores": 1, "private_entries": ENTRIES, "shared_entries": 0, "walkers": 1, "level_cycles": 0}
+ROUNDS = 7
 POLICY = {"locate": "no_directory", "fill": "demand_always", "eviction": "lru"}
 
 
@@ -42,43 +42,54 @@ def traces() -> dict[str, np.ndarray]:
 
 
 def translation_lru() -> list[dict[str, Any]]:
-    """Accesses of six patterns over at most 100,000 pages, 512 entries; every variant has the same misses."""
+    """Accesses of six patterns over at most 100,000 pages, 512 entries; every side has the same misses."""
     return [result for name, page in traces().items() for result in _of_pattern(name, page)]
 
 
 def _of_pattern(name: str, page: np.ndarray) -> list[dict[str, Any]]:
-    """The engine beside the others on one pattern."""
+    """The engine against the others on one pattern."""
     trace = GivenPages(np.zeros(1, np.int32), page.astype(np.int64))
-    simulated(GivenPages(np.zeros(1, np.int32), trace.page[:100_000]), MACHINE, POLICY)
-    results: list[Any] = []
-    seconds = fastest(lambda: results.append(simulated(trace, MACHINE, POLICY)), 2)
-    record = results[0]
-    assert accesses(record) == ACCESSES
-    rows = [row("translation_lru", f"{name}: engine translation", ACCESSES, "accesses", seconds)]
-    with tempfile.NamedTemporaryFile() as file:
-        page.tofile(file.name)
-        reference = native("lru.cpp", file.name, str(ENTRIES), str(PAGES))
-    if reference is not None:
-        assert reference["misses"] == record.walks
-        rows.append(row("translation_lru", f"{name}: C++ exact LRU", ACCESSES, "accesses", reference["seconds"]))
-    return rows + _libcachesim(name, page, record.walks)
+    misses = int(simulated(trace, MACHINE, POLICY).walks)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pages"
+        page.tofile(path)
+        in_cpp = native("lru.cpp", ACCESSES, (path, ENTRIES, PAGES), lambda printed: printed["misses"] == misses)
+        references = {
+            "libCacheSim, LRU": libcachesim_side("LRU", ENTRIES, Path(folder), page, misses),
+            "C++, LRU alone": in_cpp,
+        }
+        return compared("translation_lru", name, "accesses", _ours(trace, misses), references, ROUNDS)
 
 
-def _libcachesim(name: str, page: np.ndarray, misses: int) -> list[dict[str, Any]]:
-    """The same in libCacheSim, where its Python package is installed."""
+def _ours(trace: GivenPages, misses: int) -> Side:
+    def run() -> float:
+        records: list[TranslationRecord] = []
+        seconds = spent(lambda: records.append(simulated(trace, MACHINE, POLICY)))
+        (record,) = records
+        assert accesses(record) == ACCESSES
+        assert record.walks == misses
+        return seconds
+
+    return Side(ACCESSES, run)
+
+
+def libcachesim_side(policy: str, entries: int, folder: Path, page: np.ndarray, misses: int) -> Side | None:
+    """Return libCacheSim's own loop over a mapped trace, without making its cache and its reader; None without it."""
     if importlib.util.find_spec("libcachesim") is None:
-        return []
+        return None
     import libcachesim as lcs
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.bin"
-        columns = np.zeros(len(page), [("time", "<u4"), ("id", "<u8"), ("size", "<u4"), ("next", "<i8")])
-        columns["id"], columns["size"], columns["next"] = page, 1, -2
-        columns.tofile(path)
+    path = folder / "trace.bin"
+    columns = np.zeros(len(page), [("time", "<u4"), ("id", "<u8"), ("size", "<u4"), ("next", "<i8")])
+    columns["id"], columns["size"], columns["next"] = page, 1, -2
+    columns.tofile(path)
+
+    def run() -> float:
         reader = lcs.TraceReader(str(path), lcs.TraceType.ORACLE_GENERAL_TRACE)
-        cache = lcs.LRU(cache_size=ENTRIES)
-        began = time.perf_counter()
-        ratio, _ = cache.process_trace(reader)
-        seconds = time.perf_counter() - began
-    assert round(ratio * len(page)) == misses
-    return [row("translation_lru", f"{name}: libCacheSim LRU", len(page), "accesses", seconds)]
+        cache = getattr(lcs, policy)(cache_size=entries)
+        ratios: list[float] = []
+        seconds = spent(lambda: ratios.append(cache.process_trace(reader)[0]))
+        assert round(ratios[0] * len(page)) == misses
+        return seconds
+
+    return Side(len(page), run)

@@ -1,19 +1,29 @@
-"""What a tuner costs a trial, beside Optuna alone on the same space in the same run."""
+"""What proposing, telling and keeping cost a trial, without the runs; the reference is Optuna alone on one space."""
 
 from __future__ import annotations
 
+import itertools
+import os
 import tempfile
-import time
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
+from unittest import mock
 
-from benchmarks.row import row
+from benchmarks.turns import Side, clocked, compared
 from workbench.experiments.progress import Silent
-from workbench.tuning import read_study, tune
+from workbench.experiments.reproducibility import VARIABLE
+from workbench.tuning import read_study, tune, tuner
+from workbench.tuning.evaluator import Evaluator
 from workbench.tuning.study import Study, proposed
 from workbench.tuning.trial_store import quiet
 
-TRIALS = 500
+TRIALS, ROUNDS = 60, 5
+PLACES = ("journal", "SQLite")
+"""Of the trials."""
 STUDY: dict[str, Any] = {
     "engine": "shared_memory",
     "machine": {"segments": 32},
@@ -33,42 +43,66 @@ STUDY: dict[str, Any] = {
     "baseline": {"placement": "first_fit", "queue": "fifo_head_only"},
     "seeds": 1,
     "objectives": ["drain_cycles", "mean_external_fragmentation"],
-    "trials": TRIALS,
     "holdout_seeds": {"first": 100, "count": 2},
 }
-"""Runs that take next to no time, and are not counted."""
+"""Its runs take next to no time, and are not counted."""
 
 
 def tuner_overhead() -> list[dict[str, Any]]:
-    """Proposing, telling and keeping, per trial, for the samplers that learn; every study has all its trials."""
+    """The samplers that learn, with trials in a journal and in SQLite; every study has all its trials."""
     rows = []
     for name in ("tpe", "nsga2"):
-        config = {**STUDY, "sampler": {name: {"seed": 1}}}
-        tune(config, trials=3, progress=Silent())
-        rows.append(row("tuner_overhead", f"{name}, Optuna alone", TRIALS, "trials", _alone(read_study(config))))
-        with tempfile.TemporaryDirectory() as folder:
-            places = {
-                "in memory": (None, config),
-                "journal": (Path(folder) / "a", config),
-                "SQLite": (Path(folder) / "b", {**config, "storage": f"sqlite:///{folder}/study.db"}),
-            }
-            for place, (out, study) in places.items():
-                results = tune(study, out, progress=Silent())
-                assert len(results.all_trials) == TRIALS and not results.failures
-                rows.append(row("tuner_overhead", f"{name}, {place}", TRIALS, "trials", results.tuner_seconds))
+        config = {**STUDY, "trials": TRIALS, "sampler": {name: {"seed": 1}}}
+        alone = clocked(TRIALS, partial(_alone, read_study(config)))
+        for place in PLACES:
+            with tempfile.TemporaryDirectory() as folder:
+                ours = _ours(config, place, Path(folder))
+                rows += compared("tuner_overhead", f"{name}, {place}", "trials", ours, {"Optuna alone": alone}, ROUNDS)
     return rows
 
 
-def _alone(study: Study) -> float:
-    """Seconds of Optuna itself: asked for the same space, told whatever comes to mind."""
+def _ours(config: dict[str, Any], place: str, folder: Path) -> Side:
+    fresh = itertools.count()
+
+    def run() -> float:
+        out = folder / str(next(fresh))
+        study = {**config, "storage": f"sqlite:///{out}.db"} if place == "SQLite" else config
+        used: dict[str, float] = defaultdict(float)
+        trials, runs = _counted(used, "trials", tuner.run_trials), _counted(used, "runs", Evaluator.judge)
+        with (
+            mock.patch.object(tuner, "run_trials", trials),
+            mock.patch.object(Evaluator, "judge", runs),
+            mock.patch.dict(os.environ, {VARIABLE: "0"}),
+        ):
+            results = tune(study, out, progress=Silent())
+        assert len(results.all_trials) == TRIALS
+        assert not results.failures
+        return used["trials"] - used["runs"]
+
+    return Side(TRIALS, run)
+
+
+def _counted(used: dict[str, float], part: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that adds its processor time to a part."""
+
+    def counting(*args: Any, **options: Any) -> Any:
+        began = process_time()
+        try:
+            return call(*args, **options)
+        finally:
+            used[part] += process_time() - began
+
+    return counting
+
+
+def _alone(study: Study) -> None:
+    """Ask Optuna itself for the same space, and tell it any values."""
     import optuna
 
     with quiet():
         directions = [one.direction for one in study.objectives]
         asker = optuna.create_study(sampler=study.sampler.make(study.space), directions=directions)
-        began = time.perf_counter()
         for k in range(TRIALS):
             trial = asker.ask()
             proposed(study, lambda dimension, trial=trial: dimension.ask(trial))
             asker.tell(trial, [float(k * 7 % 101), float(k * 11 % 103)])
-        return time.perf_counter() - began

@@ -1,14 +1,15 @@
 // The loop of the engine `shared_memory` as one would write it by hand: first fit by shift-and doubling over 64-bit words
 // (two words take the __int128 path), std::priority_queue of (cycle, serial, row), strict FIFO, one grant a cycle.
+// Reads the lengths and the durations as int32 from a file.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <queue>
-#include <random>
 #include <tuple>
 #include <vector>
+
+#include "processor_time.h"
 
 typedef uint64_t u64;
 typedef unsigned __int128 u128;
@@ -48,36 +49,35 @@ static void mark(u64 *w, int start, int m, bool free_) {
 int main(int argc, char **argv) {
     const int segments = atoi(argv[1]), jobs = atoi(argv[2]), words = (segments + 63) / 64;
     std::vector<int> length(jobs), duration(jobs);
-    std::mt19937_64 random(1);
-    for (int r = 0; r < jobs; r++) { length[r] = 1 + random() % 32; duration[r] = 50 + random() % 151; }
-    double best = 1e9; long events = 0; int64_t now = 0;
-    for (int repeat = 0; repeat < 5; repeat++) {
-        std::vector<u64> w(words, ~0ull);
-        if (segments % 64) w[words - 1] = (1ull << (segments % 64)) - 1;
-        std::vector<int64_t> start(jobs); std::vector<int> base(jobs);
-        std::priority_queue<Due, std::vector<Due>, std::greater<Due>> due;
-        auto began = std::chrono::steady_clock::now();
-        int head = 0; events = 0; now = 0;
-        while (head < jobs || !due.empty()) {
-            while (!due.empty() && std::get<0>(due.top()) == now) {
-                int r = std::get<2>(due.top()); due.pop();
-                mark(w.data(), base[r], length[r], true); events++;
-            }
-            bool granted = false;
-            if (head < jobs) {
-                int at = words == 2 ? first_fit_two(w.data(), length[head]) : first_fit_many(w.data(), words, length[head]);
-                if (at >= 0) {
-                    mark(w.data(), at, length[head], false);
-                    base[head] = at; start[head] = now;
-                    due.push(Due(now + duration[head], head, head));
-                    head++; events++; granted = true;
-                }
-            }
-            if (granted && head < jobs) now++;
-            else if (!due.empty()) now = std::get<0>(due.top());
-            else break;
+    FILE *file = fopen(argv[3], "rb");
+    if (!file || fread(length.data(), sizeof(int), jobs, file) != (size_t)jobs) return 1;
+    if (fread(duration.data(), sizeof(int), jobs, file) != (size_t)jobs) return 1;
+    fclose(file);
+    std::vector<u64> w(words, ~0ull);
+    if (segments % 64) w[words - 1] = (1ull << (segments % 64)) - 1;
+    std::vector<int64_t> start(jobs); std::vector<int> base(jobs);
+    std::priority_queue<Due, std::vector<Due>, std::greater<Due>> due;
+    double began = processor_time();
+    int head = 0; long events = 0; int64_t now = 0;
+    while (head < jobs || !due.empty()) {
+        while (!due.empty() && std::get<0>(due.top()) == now) {
+            int r = std::get<2>(due.top()); due.pop();
+            mark(w.data(), base[r], length[r], true); events++;
         }
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+        bool granted = false;
+        if (head < jobs) {
+            int at = words == 2 ? first_fit_two(w.data(), length[head]) : first_fit_many(w.data(), words, length[head]);
+            if (at >= 0) {
+                mark(w.data(), at, length[head], false);
+                base[head] = at; start[head] = now;
+                due.push(Due(now + duration[head], head, head));
+                head++; events++; granted = true;
+            }
+        }
+        if (granted && head < jobs) now++;
+        else if (!due.empty()) now = std::get<0>(due.top());
+        else break;
     }
-    printf("{\"events\": %ld, \"seconds\": %.6f, \"drain\": %ld}\n", events, best, (long)now);
+    double seconds = processor_time() - began;
+    printf("{\"events\": %ld, \"seconds\": %.6f, \"drain\": %ld}\n", events, seconds, (long)now);
 }

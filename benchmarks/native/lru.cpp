@@ -1,11 +1,12 @@
 // An exact LRU cache of so many entries as one would write it by hand: an intrusive list over a dense page index.
 // Reads int32 pages from a file; prints the accesses, the misses and the seconds.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+
+#include "processor_time.h"
 
 int main(int argc, char **argv) {
     const char *name = argv[1];
@@ -15,35 +16,32 @@ int main(int argc, char **argv) {
     std::vector<int32_t> trace(ftell(file) / sizeof(int32_t));
     rewind(file);
     if (fread(trace.data(), sizeof(int32_t), trace.size(), file) != trace.size()) return 1;
-    double best = 1e9; long misses = 0;
-    for (int repeat = 0; repeat < 3; repeat++) {
-        std::vector<int32_t> where(pages, -1), page(entries), newer(entries, -1), older(entries, -1);
-        int newest = -1, oldest = -1, used = 0;
-        misses = 0;
-        auto began = std::chrono::steady_clock::now();
-        for (int32_t wanted : trace) {
-            int at = where[wanted];
-            if (at == newest && at >= 0) continue;
-            if (at >= 0) {
-                if (older[at] >= 0) newer[older[at]] = newer[at]; else oldest = newer[at];
-                older[newer[at]] = older[at];
-            } else {
-                misses++;
-                if (used < entries) at = used++;
-                else {
-                    at = oldest;
-                    oldest = newer[at];
-                    if (oldest >= 0) older[oldest] = -1; else newest = -1;
-                    where[page[at]] = -1;
-                }
-                page[at] = wanted;
-                where[wanted] = at;
+    std::vector<int32_t> where(pages, -1), page(entries), newer(entries, -1), older(entries, -1);
+    int newest = -1, oldest = -1, used = 0;
+    long misses = 0;
+    double began = processor_time();
+    for (int32_t wanted : trace) {
+        int at = where[wanted];
+        if (at == newest && at >= 0) continue;
+        if (at >= 0) {
+            if (older[at] >= 0) newer[older[at]] = newer[at]; else oldest = newer[at];
+            older[newer[at]] = older[at];
+        } else {
+            misses++;
+            if (used < entries) at = used++;
+            else {
+                at = oldest;
+                oldest = newer[at];
+                if (oldest >= 0) older[oldest] = -1; else newest = -1;
+                where[page[at]] = -1;
             }
-            older[at] = newest; newer[at] = -1;
-            if (newest >= 0) newer[newest] = at; else oldest = at;
-            newest = at;
+            page[at] = wanted;
+            where[wanted] = at;
         }
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+        older[at] = newest; newer[at] = -1;
+        if (newest >= 0) newer[newest] = at; else oldest = at;
+        newest = at;
     }
-    printf("{\"accesses\": %ld, \"misses\": %ld, \"seconds\": %.6f}\n", (long)trace.size(), misses, best);
+    double seconds = processor_time() - began;
+    printf("{\"accesses\": %ld, \"misses\": %ld, \"seconds\": %.6f}\n", (long)trace.size(), misses, seconds);
 }

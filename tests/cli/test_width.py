@@ -70,20 +70,22 @@ def test_a_table_is_whole_in_csv_and_on_one_line_a_row_when_wide(tmp_path, capsy
 
 
 def test_what_bench_measured_fits_80_columns_and_is_whole_in_csv(tmp_path, capsys, monkeypatch):
-    row = {"name": "place_free", "rate": 123456.789, "unit": "places a second", "machine": "words of it " * 12}
+    row = {"name": "place_free", "ratio": 0.904, "unit": "operations", "reference": "words of it " * 12}
 
     class Suite:
         BENCHMARKS = ("place_free",)
+        LEGEND = ("ratio: above 1 the workbench is faster",)
 
         def run(self, names):
             return [row for _ in names]
 
     monkeypatch.setattr(bench, "_benchmarks", Suite)
-    assert main(["bench", "--csv", str(tmp_path / "rates.csv")]) == 0
+    assert main(["bench", "--csv", str(tmp_path / "ratios.csv")]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
-    assert pd.read_csv(tmp_path / "rates.csv").to_dict("records") == [row]
+    assert pd.read_csv(tmp_path / "ratios.csv").to_dict("records") == [row]
     assert main(["bench", "--wide"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    *table, legend = capsys.readouterr().out.splitlines()
+    assert (len(table), legend) == (2, Suite.LEGEND[0])
 
 
 @pytest.mark.parametrize("width", [48, 60, 80, 200])

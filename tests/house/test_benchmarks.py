@@ -10,38 +10,55 @@ import numpy as np
 import pytest
 
 import benchmarks
-from benchmarks import mutants
+from benchmarks import costs_of_a_run, mutants, page, turns
 from tests.slow import compiled_only
 from workbench.metrics import dispatch_rows, statistics
 
 SMALL = {
-    "placement_drain": {"WORKGROUPS": 2_000, "TIMES": 1},
-    "placement_drain_1824": {"WORKGROUPS": 2_000, "TIMES": 1},
+    "placement_drain": {"WORKGROUPS": 2_000},
+    "placement_drain_1824": {"WORKGROUPS": 2_000},
     "place_free": {"STEPS": 20_000},
-    "dispatch_full": {"GROUPS": 2_000, "SIMPY_GROUPS": 200, "MANY_GROUPS": 4_000},
-    "dispatch_full_256": {"GROUPS": 2_000, "SIMPY_GROUPS": 200},
-    "malloc_warp": {"THREADS": 3_200, "SPAN": 100_000},
-    "pool_replay": {"REQUESTS": 5_000, "LIVE": 300},
-    "pool_replay_growth": {"CACHED_BLOCKS": (1_000, 2_000), "CHURN": 1_000},
-    "torch_allocator": {"REQUESTS": 5_000, "LIVE": 300},
-    "probe_exact_128": {"MASKS": 256, "ROUNDS": 1, "TIMES": 2},
-    "translation_lru": {"ACCESSES": 20_000, "PAGES": 1_000},
-    "translation_directory": {"ACCESSES": 400_000},
-    "translation_evictions": {"ACCESSES": 20_000, "TURNS": 1, "SIZES": (32,)},
-    "two_workers": {"RUNS": 200},
-    "costs_of_a_run": {"LONG": 2, "ROUNDS": 1, "POINTS": 2_000},
-    "identity": {"LOOKS": 100},
-    "importers": {"BYTES": 200_000, "KERNELS": 2_000},
+    "probe_exact_128": {"MASKS": 256, "TIMES": 2},
+    "dispatch_full": {"GROUPS": 2_000, "SIMPY_GROUPS": 200, "ROUNDS": 1},
+    "dispatch_full_256": {"GROUPS_256": 2_000, "SIMPY_GROUPS": 200, "ROUNDS_256": 1},
+    "translation_lru": {"ACCESSES": 20_000, "PAGES": 1_000, "ROUNDS": 1},
+    "translation_evictions": {"ACCESSES": 20_000, "ROUNDS": 1, "SIZES": (32,)},
+    "pool_growth": {"CACHED_BLOCKS": (1_000, 2_000), "CHURN": 1_000},
+    "importers": {"BYTES": 200_000, "KERNELS": 2_000, "ROUNDS": 1},
+    "tuner_overhead": {"TRIALS": 12, "ROUNDS": 1},
+    "first_results": {"ROUNDS": 1},
 }
-OF_ONE_SIZE = (
-    "sweep_10000_runs", "runs_100000", "fixed_cost_of_a_run", "pool_service", "first_results", "translation_stream",
-    "tuner_overhead", "node",
-)  # fmt: skip
-"""They take minutes, and call nothing but what users call: sweeps, studies and the service."""
 
 
-def test_every_benchmark_is_run_here_or_is_of_one_size():
-    assert {*SMALL, *OF_ONE_SIZE} == set(benchmarks.BENCHMARKS)
+def test_every_benchmark_is_run_here():
+    assert set(SMALL) == set(benchmarks.BENCHMARKS)
+
+
+def test_the_page_has_the_table_of_the_kept_data():
+    assert f"{page.BEGIN}\n{page.table()}\n{page.END}" in page.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_kept_data_have_every_benchmark_with_its_ratio_between_its_quartiles():
+    rows = page.kept()
+    assert [*dict.fromkeys(row["name"] for row in rows)] == [*benchmarks.BENCHMARKS]
+    assert all(0 < float(row["low"]) <= float(row["ratio"]) <= float(row["high"]) for row in rows)
+    assert all(int(row["rounds"]) >= 5 for row in rows)
+
+
+def test_rows_that_are_measured_again_replace_their_own_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "DATA", tmp_path / "speed.csv")
+    monkeypatch.setattr(page, "PAGE", tmp_path / "speed.md")
+    page.PAGE.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
+    made = turns.row("place_free", "first_fit", "C++", 10, "operations", turns.Ratio(0.5, 0.25, 2.0), 7)
+    absent = turns.row("dispatch_full", "16 modules", "SimPy", 10, "groups", None, 7)
+    page.keep([absent, made])
+    page.write_page()
+    first, second = page.kept()
+    assert (first["name"], first["rounds"], second["ratio"]) == ("place_free", "7", "")
+    text = page.PAGE.read_text()
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert "| `place_free` | first_fit | C++ | 0.5 | 0.25 to 2 |" in text
+    assert "| `dispatch_full` | 16 modules | SimPy (not installed) | - |  |" in text
 
 
 @pytest.mark.slow
@@ -49,12 +66,25 @@ def test_every_benchmark_is_run_here_or_is_of_one_size():
 @pytest.mark.parametrize("name", [*SMALL])
 def test_it_runs_and_counts_what_was_done(name, monkeypatch):
     room = importlib.import_module(benchmarks.BENCHMARKS[name].partition(":")[0])
+    monkeypatch.setattr(turns, "ROUNDS", 1)
     for constant, value in SMALL[name].items():
         assert hasattr(room, constant), constant
         monkeypatch.setattr(room, constant, value)
     rows = benchmarks.run([name])
     assert rows
-    assert all(row["items"] > 0 and row["items_per_second"] > 0 for row in rows)
+    assert all(row["name"] == name and row["items"] > 0 for row in rows)
+    assert all(row["ratio"] > 0 for row in rows if row["rounds"])
+    assert all(row["rounds"] or row["reference"].endswith("(not installed)") for row in rows)
+
+
+@pytest.mark.slow
+@compiled_only
+def test_the_costs_of_a_run_are_measured_for_every_way(monkeypatch):
+    for constant, value in {"LONG": 2, "ROUNDS": 1, "POINTS": 2_000}.items():
+        monkeypatch.setattr(costs_of_a_run, constant, value)
+    rows = costs_of_a_run.costs_of_a_run()
+    assert [row["variant"] for row in rows[: len(costs_of_a_run.WAYS)]] == [*costs_of_a_run.WAYS]
+    assert all(row["items"] > 0 for row in rows)
 
 
 @pytest.mark.slow

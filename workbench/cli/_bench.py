@@ -1,4 +1,4 @@
-"""`workbench bench`: how fast the engines are on this machine, beside what they are compared with in the same run."""
+"""`workbench bench`: ratios of processor time between the workbench and references that take turns with it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from workbench.cli._output import add_table_arguments, say_json, say_table
+from workbench.cli._output import add_table_arguments, say_json, say_lines, say_table
 from workbench.cli.commands import DONE
 from workbench.errors import WorkbenchError, unknown_name
 
@@ -32,6 +32,7 @@ def _run(args: argparse.Namespace) -> int:
         say_json(rows)
     else:
         say_table(pd.DataFrame(rows), args.wide, args.csv)
+        say_lines(suite.LEGEND)
     return DONE
 
 

@@ -1,0 +1,27 @@
+"""Run the benchmarks, and keep the table that docs/pages/speed.md shows.
+
+$ python -m benchmarks                      # all, into data/speed.csv and the page
+$ python -m benchmarks place_free importers # these, the other rows stay as they are
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks import BENCHMARKS, run
+from benchmarks.page import keep, kept, write_page
+
+
+def main() -> None:
+    """Measure, write the data, then the page from the data."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks")
+    names = parser.parse_args().names or list(BENCHMARKS)
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    keep([*(row for row in kept() if row["name"] not in names), *run(names)])
+    write_page()
+
+
+if __name__ == "__main__":
+    main()
