@@ -36,7 +36,7 @@ from workbench.experiments.store import Store
 add = Store.add
 def late(self, row):
     add(self, row)
-    time.sleep(0.05)
+    time.sleep(0.05)  # stands for a run that takes its time
 Store.add = late
 """
 """Keeps a driver at work for long enough to be killed."""
