@@ -13,23 +13,23 @@ from workbench.policies.placement.question import Placement
 
 
 def counting():
-    """A function of specs that notes what it was asked."""
-    asked = []
+    """A function of specs that notes its requests."""
+    requests = []
 
     @remembered
     def of(*args):
-        asked.append(args)
-        return len(asked)
+        requests.append(args)
+        return len(requests)
 
-    return of, asked
+    return of, requests
 
 
 def test_equal_specs_are_computed_once_whatever_objects_they_are():
-    of, asked = counting()
+    of, requests = counting()
     assert of(Machine(segments=64)) == of(Machine(segments=64)) == 1
     assert of(Machine(segments=32)) == 2
     assert of((FirstFit(), Machine()), 3) == of((FirstFit(), Machine()), 3) == 3
-    assert len(asked) == 3
+    assert len(requests) == 3
 
 
 class OwnBoard(Board):
@@ -53,14 +53,14 @@ def test_what_is_a_user_s_or_holds_it_is_computed_anew():
 
 
 def test_the_oldest_is_forgotten():
-    of, asked = counting()
+    of, requests = counting()
     for segments in range(2, 3 + KEPT):
         of(segments)
-    assert len(asked) == 1 + KEPT
+    assert len(requests) == 1 + KEPT
     of(2 + KEPT)
-    assert len(asked) == 1 + KEPT
+    assert len(requests) == 1 + KEPT
     of(2)
-    assert len(asked) == 2 + KEPT
+    assert len(requests) == 2 + KEPT
 
 
 def test_a_board_finds_its_paths_once_and_another_one_finds_its_own():

@@ -1,7 +1,7 @@
 """What a run costs whatever it does, in Python's instructions: the same on every machine and under any load.
 
-A run has as little to do as its engine allows: one workgroup, one group, one warp, one access a core, one job, one
-block that is awaited, one kernel of one group on a node of one card.
+A run has as little to do as its engine allows: one workgroup, one group, one warp, one access a core, or one job. The
+allocator has one block that is awaited. The node has one card, and one kernel of one group.
 """
 
 from __future__ import annotations

@@ -182,8 +182,8 @@ class _Fields(NamedTuple):
 class _Layout(NamedTuple):
     """Where the words of every tuple of one type stand, as Numba lays them out; none where code is interpreted.
 
-    A whole number and a float are one word. An array is who owns it (nobody: two words), how many elements it has, how
-    long one is, where they begin, its shape and its strides.
+    A whole number and a float are one word. An array has two words for its owner, which are 0. Then come its number
+    of elements, the bytes of one, its address, its shape and its strides.
     """
 
     reference: Any

@@ -25,9 +25,10 @@ class _Kept(dict[tuple[Any, ...], Any]):
 
 
 def remembered(function: Callable[[*_Args], _R]) -> Callable[[*_Args], _R]:
-    """Let a function return what it returned for equal arguments; it must not draw, and nobody may write to the result.
+    """Let a function return the earlier result for equal arguments. It must not draw, and no caller may write to the
+    result.
 
-    Where an argument is a spec of a user's, or holds one, the function computes anew: its code may have changed since.
+    If an argument is a user's spec, or holds one, the function is called each time: its code may have changed since.
 
     Parameters
     ----------

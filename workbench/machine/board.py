@@ -205,11 +205,11 @@ class Board(Described):
         return table
 
     def paths(self, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
-        """Return the best path between every two cards, see `best_paths`; found once, so nobody writes to it."""
+        """Return the best path between every two cards, see `best_paths`; do not write to the shared result."""
         return _paths_of(self, metric, max_hops, hop_factor)
 
     def network(self, paths: Paths) -> Network:
-        """Return what data share on these paths, see `network_of`; found once, so nobody writes to it."""
+        """Return what data share on these paths, see `network_of`. Boards share the result: do not write to it."""
         return _network_of(self, paths.routes)
 
     def row(self) -> dict[str, Any]:

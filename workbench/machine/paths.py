@@ -61,11 +61,11 @@ def best_paths(direct: np.ndarray, metric: str = "bottleneck", max_hops: int = 8
         raise unknown_name("", "path metric", metric, METRICS)
     factor = hop_factor if metric == "hop_penalised" else 1.0
     most = 1 if metric == "direct_only" else max_hops
-    found = _widest_paths(direct, most, factor)
+    result = _widest_paths(direct, most, factor)
     if metric == "sum_of_paths":
-        for one, other in np.argwhere(found.hops > 0).tolist():
-            found.gbps[one, other] = _sum_of_paths(direct, one, other, most)
-    return found
+        for one, other in np.argwhere(result.hops > 0).tolist():
+            result.gbps[one, other] = _sum_of_paths(direct, one, other, most)
+    return result
 
 
 def _widest_paths(direct: np.ndarray, most: int, factor: float) -> Paths:

@@ -246,8 +246,10 @@ def _balance(record: PoolRecord, used: np.ndarray) -> dict[str, float]:
 
 
 def in_use_by_gpu(record: PoolRecord, used: np.ndarray) -> np.ndarray:
-    """Return the bytes in use on each GPU with memory, averaged over the time from the first request that was served to
-    the last: float64[GPUs], NaN where that is one moment; `used` as of `in_use`."""
+    """Return the bytes in use on each GPU with memory, averaged over time: float64[GPUs].
+
+    Time runs from the first served request to the last. If both are one moment, the result is NaN. `used` is of
+    `in_use`."""
     gpus, lasts = np.flatnonzero(~record.hosts & (record.capacity > 0)), np.diff(record.done).astype(float)
     span = lasts.sum()
     return np.array([over(used[card, :-1] @ lasts, span) for card in gpus])
@@ -394,9 +396,9 @@ def _by_card(record: PoolRecord, bytes_of: str, which: np.ndarray, ends: np.ndar
     rows = np.flatnonzero(which & (changes != 0))
     change[record.card[rows], rows] = changes[rows]
     if len(record.moves):
-        asked = record.asked[record.moves[:, REGION]]
+        requested = record.asked[record.moves[:, REGION]]
         for counts, card, size, sign in zip(ends, (LEFT, TO), (BEFORE, AFTER), (-1, 1), strict=True):
-            moved = record.moves[:, size] if bytes_of == "taken" else asked
+            moved = record.moves[:, size] if bytes_of == "taken" else requested
             np.add.at(change, (record.moves[counts, card], record.moves[counts, CAUSE]), sign * moved[counts])
     return change.cumsum(axis=1)
 

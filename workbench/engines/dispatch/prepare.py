@@ -95,7 +95,7 @@ OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
 
 
 def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
-    """Return the machine as the loop sees it; nobody writes to it."""
+    """Return the machine as the loop sees it. Do not write to it."""
     placements = tuple(case.slots.placement_of(resource) for resource in resources)
     for resource, placement in zip(resources, placements, strict=True):
         if resource.contiguous and placement.layout == "compacting":

@@ -86,7 +86,7 @@ def _times(
 
 @remembered
 def _narrowest(board: Board, routes: Any) -> np.ndarray:
-    """Return what each pair of cards has when nobody shares: float64[cards * cards], GB/s."""
+    """Return the bandwidth of each pair of cards that shares no link: float64[cards * cards], GB/s."""
     capacity, first, resource = network_of(board.cards, board.links, routes)
     return np.array([capacity[resource[a:b]].min(initial=np.inf) for a, b in pairwise(first)])
 

@@ -23,7 +23,7 @@ LOCAL_GBPS = 5000.0
 
 @remembered
 def tables_of(board: Board, options: PoolOptions) -> Tables:
-    """Return the board as arrays; nobody writes to them."""
+    """Return the board as arrays. Do not write to them."""
     paths = board.paths(options.path_metric, options.max_hops, options.hop_factor)
     gbps, hosts = paths.gbps.copy(), np.array([card.kind == "cpu" for card in board.cards])
     np.fill_diagonal(gbps, LOCAL_GBPS)
