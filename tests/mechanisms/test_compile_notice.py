@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
 import sys
+import threading
 from contextlib import redirect_stderr
 from pathlib import Path
 
@@ -14,9 +16,11 @@ import yaml
 import workbench as wb
 from tests.recorded_snapshots import Recorder
 from tests.slow import compiled_only, thinned
+from tests.waiting import wait_until
 from workbench import cli
 from workbench.cli.commands import Command
 from workbench.compiled import kernel
+from workbench.experiments.compile_ahead import compile_later
 from workbench.experiments.progress import LogLines, Pace, Silent
 from workbench.mechanisms import compilation
 from workbench.process import COMPILING, working_clock
@@ -54,6 +58,7 @@ def cold(monkeypatch, tmp_path):
     monkeypatch.setattr(compilation, "_warm", set())
     monkeypatch.setattr(compilation, "_said", set())
     monkeypatch.setattr(compilation, "INTERPRETED", False)
+    monkeypatch.setattr(compilation, "_share", lambda: 1.0)
     monkeypatch.setattr(compilation, "_memory", lambda: tmp_path / "compile_seconds.json")
     return tmp_path
 
@@ -112,11 +117,68 @@ def test_the_seconds_are_those_of_the_last_time_here(cold):
     compilation.say_compiling("toy", messages.append)
     assert messages == [
         "compiling the engine shared_memory, once, about 73 s",
-        "compiling the engine dispatch, once, about 40 s",
+        "compiling the engine dispatch, once, about 25 s",
         "compiling the engine toy, once",
     ]
     (cold / "compile_seconds.json").write_text("[not json")
     assert compilation._seconds_here() == {}
+
+
+def test_the_seconds_grow_with_the_processes_that_want_a_core(cold, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(compilation.os, "getloadavg", lambda: (7.0, 0.0, 0.0))
+    monkeypatch.setattr(compilation.os, "cpu_count", lambda: 2)
+    assert compilation._share() == 4.0
+    monkeypatch.setattr(compilation, "_share", lambda: 4.0)
+    monkeypatch.setattr(compilation, "_folder", lambda: cold / "cache")
+    monkeypatch.setattr(compilation, "_memory", lambda: cold / "compile_seconds.json")
+    compilation._remember("dispatch", 25.0)
+    assert compilation._sentence("dispatch") == "compiling the engine dispatch, once, about 100 s"
+
+
+HOLDER = (
+    "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(600)"
+)
+
+
+@pytest.fixture
+def holder(cold):
+    """Another process that holds the lock of the engine dispatch, as one that compiles it does."""
+    (cold / "cache").mkdir()
+    command = [sys.executable, "-c", HOLDER, str(compilation._lock("dispatch"))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def test_a_run_waits_for_another_process_that_compiles_its_engine_and_the_wait_counts_as_compiling(holder):
+    messages, ran = [], []
+    compilation.say_compiling("dispatch", messages.append)
+    assert messages == ["waiting for another process that compiles the engine dispatch, once, about 25 s in all"]
+
+    def run():
+        with compilation.first_run("dispatch"):
+            ran.append("dispatch")
+
+    waits = threading.Thread(target=run)
+    waits.start()
+    wait_until(lambda: COMPILING._busy, what="the wait for the lock")
+    assert ran == []
+    holder.kill()  # as in a crash: the lock of a dead process is free
+    waits.join()
+    assert ran == ["dispatch"]
+    assert compilation.is_compiled("dispatch")
+
+
+def test_engines_of_later_sweeps_are_compiled_ahead_and_what_fails_or_has_code_is_left_out(cold):
+    (cold / "mine.yaml").write_text("engine: dispatch\nworkload: {'mine.py:Mine': {}}\n")
+    (cold / "mine.py").write_text(f"open({str(cold / 'executed')!r}, 'w')")
+    (cold / "wrong.yaml").write_text("engine: none\n")
+    sweeps = ["sweeps/placement/drain.yaml", "sweeps/placement/six_open_gpus.yaml", "sweeps/dispatch/head_of_line.yaml"]
+    compile_later([str(cold / "none.yaml"), *sweeps[:2], str(cold / "mine.yaml"), str(cold / "wrong.yaml"), sweeps[2]])
+    assert [name for name in compilation.USUAL_SECONDS if compilation.is_compiled(name)] == ["dispatch"]
+    assert not (cold / "executed").exists()
 
 
 def test_every_engine_of_the_package_has_its_seconds():
@@ -161,7 +223,7 @@ def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, nam
 @pytest.mark.parametrize(
     ("compiled", "marked", "said"),
     [
-        ("workbench.engines.dispatch.loop", [], ["compiling the engine dispatch, once, about 40 s"]),
+        ("workbench.engines.dispatch.loop", [], ["compiling the engine dispatch, once, about 25 s"]),
         ("workbench.engines.shared_memory_loop", [], [SENTENCE]),
         ("workbench.engines.dispatch.loop", ["dispatch"], ["compiling more of the engine dispatch, once"]),
         ("workbench.metrics.pool", [], []),

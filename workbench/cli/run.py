@@ -23,6 +23,7 @@ from workbench.cli._run_arguments import (
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.cli.main import main
 from workbench.errors import InputError, MissingPart, WorkbenchError
+from workbench.experiments.compile_ahead import compiling_ahead
 from workbench.experiments.designs import draw
 from workbench.experiments.plan import Plan, plan_size_text
 from workbench.experiments.results_folder import TABLE, default_folder, has_store, refuse_former
@@ -308,14 +309,18 @@ GATHER = _arguments_of_gather, _run_gather
 
 
 def run_main_job() -> int:
-    """Run the sweeps one after the other; the real trace joins where its file can be reached."""
+    """Run the sweeps one after the other, and compile for later ones meanwhile.
+
+    The real trace joins where its file can be reached.
+    """
     sweeps, missing = list(MAIN_SWEEPS), _lack_of_trace()
     if missing is None:
         sweeps.append(REAL_SWEEP)
     status = 0
-    for sweep in sweeps:
-        print(f"\n== {sweep}")
-        status = max(status, main(["run", sweep]))
+    with compiling_ahead(sweeps):
+        for sweep in sweeps:
+            print(f"\n== {sweep}", flush=True)
+            status = max(status, main(["run", sweep]))
     if missing is not None:
         print(f"\n{REAL_SWEEP} was left out: {missing}")
     print("\nResults (tables, figures as PDF, PNG and CSV, provenance):")

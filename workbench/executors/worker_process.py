@@ -125,10 +125,14 @@ class Child:
     def ask(self, request: bytes) -> Any:
         """Return the reply to a request; raises WorkerDied if the process ends meanwhile, or is given up."""
         try:
-            self._connection.send_bytes(request)
+            self.send(request)
         except OSError:
             raise WorkerDied(self._status()) from None
         return pickle.loads(self._receive())
+
+    def send(self, request: bytes) -> None:
+        """Send a request, and wait for nothing; raises OSError if the process has ended."""
+        self._connection.send_bytes(request)
 
     def _receive(self) -> bytes:
         stopped = 0

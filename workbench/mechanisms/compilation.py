@@ -1,7 +1,8 @@
 """The first run of an engine in a process: it is compiled once, and a person is told how long that takes.
 
-Many runs, or many processes, would all wait for the same compilation. The announced time is what it took this machine
-the last time, or else a machine on which it was measured.
+Many runs, or many processes, would all wait for the same compilation. The announced time is the processor time that it
+took this machine the last time, or else a machine on which it was measured. Where more processes want to compute than
+there are cores, the time is multiplied by their number for each core.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import fcntl
 import functools
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,11 +38,11 @@ USUAL_SECONDS = {
     "malloc": 15,
     "torch_allocator": 10,
     "pool": 35,
-    "dispatch": 40,
+    "dispatch": 25,
     "translation": 50,
     "node": 120,
 }
-"""How long each engine of the package takes to compile, on one core of the machine that the README's figures are of."""
+"""The processor time that each engine takes to compile alone in one process (benchmarks/first_compile.py)."""
 
 _warm: set[str] = set()
 """The engines with which this process has done a run."""
@@ -56,7 +58,7 @@ def _folder() -> Path:
 
 def warm_up(setup: Setup, say: Say) -> None:
     """Do the smallest run of a setup's mechanism unless it was done since the sources last changed, and say so."""
-    if _marker(setup.engine).is_file():
+    if is_compiled(setup.engine):
         return
     with first_run(setup.engine):
         registered = mechanism(setup.engine)
@@ -67,9 +69,14 @@ def warm_up(setup: Setup, say: Say) -> None:
         say(f"compiled in {COMPILING.seconds() - before:.0f} s")
 
 
+def is_compiled(engine: str) -> bool:
+    """Return whether an engine and its measures were compiled here from the sources as they are."""
+    return _marker(engine).is_file()
+
+
 def say_compiling(engine: str, say: Say) -> None:
     """Say that an engine will be compiled, and about how long it takes, unless it is or that was said."""
-    if not (INTERPRETED or engine in _said or _marker(engine).is_file()):
+    if not (INTERPRETED or engine in _said or is_compiled(engine)):
         _said.add(engine)
         say(_sentence(engine))
 
@@ -92,8 +99,37 @@ def say_as_it_compiles(say: Say) -> Callable[[str], None]:
 def _sentence(engine: str) -> str:
     if _engine_marker(engine).is_file():
         return f"compiling the measures of the engine {engine}, once"
-    about = _seconds_here().get(engine) or USUAL_SECONDS.get(engine)
-    return f"compiling the engine {engine}, once{f', about {about:.0f} s' if about else ''}"
+    about = (_seconds_here().get(engine) or USUAL_SECONDS.get(engine, 0)) * _share()
+    waits = _is_locked(engine)
+    time_text = f", about {about:.0f} s{' in all' * waits}" if about else ""
+    return (
+        f"{'waiting for another process that compiles' if waits else 'compiling'} the engine {engine}, once{time_text}"
+    )
+
+
+def _share() -> float:
+    """Return by how much other processes delay one that computes: processes that want a core, for each core.
+
+    >>> 1 <= _share()
+    True
+    """
+    with suppress(OSError):
+        return max(1.0, (os.getloadavg()[0] + 1) / (os.cpu_count() or 1))
+    return 1.0
+
+
+def _is_locked(engine: str) -> bool:
+    """Return whether another process compiles an engine now."""
+    with suppress(OSError), open(_lock(engine)) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _lock(engine: str) -> Path:
+    return _marker(engine).with_suffix(".lock")
 
 
 def _engine_of_module(module: str) -> str:
@@ -123,16 +159,20 @@ def first_run(engine: str) -> Iterator[float]:
         yield LOADING_SECONDS
     else:
         marker.parent.mkdir(parents=True, exist_ok=True)
-        with open(marker.with_suffix(".lock"), "w") as lock:
-            with suppress(OSError):
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        with open(_lock(engine), "w") as lock:
+            COMPILING.begins()  # waiting for another process counts: no pace and no limit includes it
+            try:
+                with suppress(OSError):
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+            finally:
+                COMPILING.ends()
             # Somebody else may have done it meanwhile; of measures alone nothing is learned about the engine.
-            compiled, before = marker.is_file() or _engine_marker(engine).is_file(), COMPILING.seconds()
+            compiled, before = marker.is_file() or _engine_marker(engine).is_file(), time.process_time()
             yield LOADING_SECONDS
             marker.touch()
             _engine_marker(engine).touch()
             if not compiled:
-                _remember(engine, COMPILING.seconds() - before)
+                _remember(engine, time.process_time() - before)
     _warm.add(engine)
 
 
@@ -157,7 +197,7 @@ def _marker_of(engine: str, *modules: str) -> Path:
 
 
 def _remember(engine: str, seconds: float) -> None:
-    """Keep how long an engine took to compile here, for the sentence of the next time."""
+    """Keep how much processor time an engine took to compile here, for the sentence of the next time."""
     if seconds >= 1:
         place = _memory()
         with suppress(OSError):
