@@ -13,14 +13,15 @@ from benchmarks.page import keep, kept, write_page
 
 
 def main() -> None:
-    """Measure, write the data, then the page from the data."""
+    """Measure; after each benchmark write the data, then the page from the data."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks")
     names = parser.parse_args().names or list(BENCHMARKS)
     if unknown := [name for name in names if name not in BENCHMARKS]:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
-    keep([*(row for row in kept() if row["name"] not in names), *run(names)])
-    write_page()
+    for name in names:
+        keep([*(row for row in kept() if row["name"] != name), *run([name])])
+        write_page()
 
 
 if __name__ == "__main__":
