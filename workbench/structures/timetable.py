@@ -3,7 +3,7 @@
 A wheel of 1,024 cycles holds what is due within its turn: a list a cycle, and a bitmap of the cycles that hold
 something, searched a word at a time. What is due later lies in a binary heap. Entries come out ordered by (cycle,
 serial number of their entry), whichever part holds them. At the handful of entries of one compute unit this takes a
-third of a binary heap's time (benchmarks, `timetable`).
+third of a binary heap's time.
 
 A tournament has one time a place, which may move both ways, for a few to some thousand places (the arenas of a heap);
 of those due first, the lowest wins. Turns have a number beside each time.
