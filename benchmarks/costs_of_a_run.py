@@ -24,13 +24,15 @@ from workbench.executors import bundles
 from workbench.executors.cluster import close_all
 
 SHORT, LONG = 1, 3
-"""Seeds of the two sweeps, of 500 points each."""
+"""Seeds of the two sweeps."""
+SIZES = range(2, 22)
+"""Sizes of the sweeps: 25 points each."""
 GRID: dict[str, Any] = {
     "engine": "shared_memory",
     "workload": {
         "synthetic": "random_workgroups",
         "count": 1,
-        "size": {"uniform": [1, {"vary": list(range(2, 22))}]},
+        "size": {"uniform": [1, 20]},
         "duration": {"uniform": [50, {"vary": [100, 200, 300, 400, 500]}]},
     },
     "policy": {"placement": {"vary": ["first_fit", "nearest_boundary", "best_fit", "worst_fit", "last_fit"]}},
@@ -48,6 +50,12 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
+def _sweep(seeds: int) -> dict[str, Any]:
+    """Return a sweep of 25 points a size."""
+    size = {"uniform": [1, {"vary": list(SIZES)}]}
+    return {**GRID, "workload": {**GRID["workload"], "size": size}, "seeds": seeds}
+
+
 def costs_of_a_run() -> list[dict[str, Any]]:
     """Measure the driver's time for a run by each way, for gathering it, and for planning its point."""
     rows = [*_runs(), _gathering(), *_planning()]
@@ -62,29 +70,29 @@ def _runs() -> list[dict[str, Any]]:
     for _ in range(ROUNDS):
         for name, seeds in least:
             least[name, seeds] = min(least[name, seeds], _driven(seeds, name))
-    more = 500 * (LONG - SHORT)
+    more = 25 * len(SIZES) * (LONG - SHORT)
     return [_cost(name, more, "runs", max(least[name, LONG] - least[name, SHORT], 1e-9)) for name in WAYS]
 
 
 def _driven(seeds: int, name: str) -> float:
-    """Return the processor time of the driver of 500 runs a seed; of a shard, the sweep has as many more."""
+    """Return the processor time of the driver of the runs of so many seeds; of a shard, the sweep has as many more."""
     options = WAYS[name]
     whole = seeds * (SHARDS if "shard" in options else 1)
     usual = bundles.MOST
     bundles.MOST = 1 if name.endswith("long runs") else usual
     try:
         with tempfile.TemporaryDirectory() as folder:
-            spent, results = _timed(lambda: run({**GRID, "seeds": whole}, folder, **options))
+            spent, results = _timed(lambda: run(_sweep(whole), folder, **options))
     finally:
         bundles.MOST = usual
-    assert len(results.rows) == 500 * seeds
+    assert len(results.rows) == 25 * len(SIZES) * seeds
     assert not results.failures
     return spent
 
 
 def _gathering() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
-        sweep = {**GRID, "seeds": LONG}
+        sweep = _sweep(LONG)
         parts = [f"{place}/{k}" for k in range(1, SHARDS + 1)]
         for number, part in enumerate(parts, 1):
             run(sweep, part, shard=f"{number}/{SHARDS}", workers=0)
@@ -93,13 +101,14 @@ def _gathering() -> dict[str, Any]:
             seconds, folder = _timed(lambda: gather(parts, f"{place}/all"))
             spent.append(seconds)
             shutil.rmtree(folder)
-    return _cost(f"gathering {SHARDS} shards", 500 * LONG, "runs", min(spent))
+    return _cost(f"gathering {SHARDS} shards", 25 * len(SIZES) * LONG, "runs", min(spent))
 
 
 def _planning() -> list[dict[str, Any]]:
     """Plan many points, and a hundredth of them as a shard, with the peak of memory that Python allocates."""
-    durations = {"vary": list(range(100, 100 + POINTS // 100))}
-    sweep = {**GRID, "workload": {**GRID["workload"], "duration": {"uniform": [50, durations]}}}
+    durations = {"vary": list(range(100, 100 + POINTS // (5 * len(SIZES))))}
+    usual = _sweep(1)
+    sweep = {**usual, "workload": {**usual["workload"], "duration": {"uniform": [50, durations]}}}
     rows = []
     for shard, points in ((None, POINTS), ("1/100", POINTS // 100)):
         seconds = min(_timed(lambda: planned(sweep, shard=shard))[0] for _ in range(2))  # noqa: B023 - called at once

@@ -80,7 +80,7 @@ def test_it_runs_and_counts_what_was_done(name, monkeypatch):
 @pytest.mark.slow
 @compiled_only
 def test_the_costs_of_a_run_are_measured_for_every_way(monkeypatch):
-    for constant, value in {"LONG": 2, "ROUNDS": 1, "POINTS": 2_000}.items():
+    for constant, value in {"LONG": 2, "ROUNDS": 1, "POINTS": 2_000, "SIZES": range(2, 4)}.items():
         monkeypatch.setattr(costs_of_a_run, constant, value)
     rows = costs_of_a_run.costs_of_a_run()
     assert [row["variant"] for row in rows[: len(costs_of_a_run.WAYS)]] == [*costs_of_a_run.WAYS]
