@@ -13,6 +13,11 @@ MOVE_SECONDS = 120
 benchmarks/dashboard_latency.py measures."""
 
 
+def _choose(names: Locator, value: str) -> None:
+    """Choose a name from a drop-down, whose widget writes spaces that do not break; older browsers tell them apart."""
+    names.select_option(label=value.replace(" ", "\N{NO-BREAK SPACE}"))
+
+
 class Board:
     """The dashboard of a page, which draws on so many canvases."""
 
@@ -70,7 +75,19 @@ class Board:
     def pick_other(self, slot: str, value: str) -> None:
         """Choose the other side's policy of a slot."""
         row = self.page.locator(f'.wb-slot > .wb-row:has(.wb-label:text-is("{slot}"))')
-        row.locator(".wb-side-other select").select_option(label=value)
+        _choose(row.locator(".wb-side-other select"), value)
+
+    def hover_until(self, place: int, down: float, words: str) -> Locator:
+        """Move the pointer over a canvas from the left until the line below says some words; return that line."""
+        box = self.page.locator("canvas.wb-canvas").nth(place).bounding_box()
+        assert box is not None
+        says = self.page.locator(".wb-says").first
+        for step in range(40):
+            self.page.mouse.move(box["x"] + 100 + 12 * step, box["y"] + down)
+            self.page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+            if words in says.inner_text():
+                break
+        return says
 
     def open_sweep(self) -> None:
         """Press the heading of the sweep file."""
@@ -82,7 +99,7 @@ class Board:
 
     def pick(self, label: str, value: str) -> None:
         """Choose from a control's drop-down."""
-        self.row(label).locator("select").select_option(label=value)
+        _choose(self.row(label).locator("select"), value)
 
     def slide(self, label: str, key: str = "ArrowRight") -> None:
         """Move a control's slider by one stop with the keyboard."""

@@ -57,13 +57,7 @@ def ink(board: Board, place: int) -> int:
 @pytest.mark.slow
 def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(lasting_board: Board):
     board = lasting_board
-    box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
-    assert box is not None
-    says = board.page.locator(".wb-says").first
-    for step in range(40):  # one of these places is taken
-        board.page.mouse.move(box["x"] + 100 + 12 * step, box["y"] + 120)
-        if "Group" in says.inner_text():
-            break
+    says = board.hover_until(1, 120, "Group")  # one of these places is taken
     expect(says).to_contain_text(re.compile(r"Group [\d,]+: priority \d, module \d \(waves: \d+ on unit \d"))
     expect(says).to_contain_text("under strict_blocking")
     expect(says).to_contain_text("under served_marks")
