@@ -16,6 +16,7 @@ import platform
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -112,7 +113,9 @@ def _of_pandas() -> dict[str, Any]:
     config = sys.modules.get("pandas._config.config")
     registered = getattr(config, "_registered_options", {})
     options = {name: one.defval for name, one in registered.items() if name.startswith(_COMPUTING)}
-    return _other({name: sys.modules["pandas"].get_option(name) for name in options}, options)
+    with warnings.catch_warnings():  # pandas warns of options that it will drop
+        warnings.simplefilter("ignore")
+        return _other({name: sys.modules["pandas"].get_option(name) for name in options}, options)
 
 
 _COMPUTING = ("compute.", "mode.", "future.")
