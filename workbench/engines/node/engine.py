@@ -25,7 +25,7 @@ from workbench.engines.node.link_state import new_links
 from workbench.engines.node.options import NodeOptions, Slots
 from workbench.engines.node.pages import SHIFTS, STRETCH, new_pages
 from workbench.engines.node.parts import Members
-from workbench.engines.node.plan import FREES, LAUNCHES, Plan, most_listed
+from workbench.engines.node.plan import FREES, LAUNCHES, Plan
 from workbench.engines.node.prepare import Case, Reading, check_served, first_room, read, rules_of, ways
 from workbench.engines.node.schedule import start
 from workbench.engines.node.state import (
@@ -128,7 +128,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "tensors": plan.size.size,
         "modules": modules, "module_words": modules // 64 + 1,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
-        "calls": members.calls.phase.size, "most_drawn": most_listed(plan),
+        "calls": members.calls.phase.size, "most_drawn": reading.most_listed,
         **attempt.room, **_watched(reading),
     }  # fmt: skip
     pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])

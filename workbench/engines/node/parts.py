@@ -33,7 +33,7 @@ from workbench.engines.node.directory import PageHolders, pages_held
 from workbench.engines.node.options import PARTS
 from workbench.engines.node.plan import Calls, mallocs_of, with_requests
 from workbench.engines.node.pool_part import PoolPart
-from workbench.engines.node.prepare import Reading, groups_of, most_live
+from workbench.engines.node.prepare import Reading, most_live
 from workbench.engines.node.state import Ports, Run
 from workbench.engines.translation import part as translation_part
 from workbench.engines.translation.engine import PartRules, Translation
@@ -95,9 +95,8 @@ class Members:
 
     def __init__(self, reading: Reading, seed: int, events: bool, room: Mapping[str, int]) -> None:
         cards = len(reading.given.machine.gpus)
-        groups = groups_of(reading)
         self.calls: Calls = reading.calls
-        dispatchers = [_dispatcher(reading, seed, groups, room["spans"], live=not events) for _ in range(cards)]
+        dispatchers = [_dispatcher(reading, seed, room["spans"], live=not events) for _ in range(cards)]
         translations = [_translation(reading, seed) for _ in range(cards)]
         heaps = self._heaps(reading, seed, cards)
         pool = _pool(reading, seed, room["tickets"], events)
@@ -157,9 +156,9 @@ def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options:
     return Setup(part, machine, workload, {slot: given[slot] for slot in defaults_of(PARTS[part])}, options)
 
 
-def _dispatcher(reading: Reading, seed: int, groups: Groups, spans: int, live: bool) -> Member:
+def _dispatcher(reading: Reading, seed: int, spans: int, live: bool) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.dispatch
-    setup = sub_setup(reading, "dispatch", machine, Table(groups=groups), options)
+    setup = sub_setup(reading, "dispatch", machine, Table(groups=reading.groups), options)
     return Member("dispatch", dispatch_part, new_dispatcher(setup, seed, spans, live))
 
 

@@ -30,23 +30,24 @@ from workbench.engines.node.options import (
     NodeOptions,
 )
 from workbench.engines.node.pages import MODES, rounding_of
-from workbench.engines.node.plan import Calls, Plan, calls_of, plan_of
+from workbench.engines.node.plan import Calls, Plan, calls_of, most_listed, plan_of
 from workbench.engines.node.state import Rules
 from workbench.engines.pool.options import PoolOptions
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import Spec, remembered
 from workbench.machine.board import Board
 from workbench.machine.machine import USUAL
+from workbench.machine.node import NodeMachine
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
-from workbench.workloads.application import Allocate, Applications, Kernel, Launch
+from workbench.workloads.application import Allocate, Applications, Launch
 from workbench.workloads.application_check import check_applications
 from workbench.workloads.workload import MOST_PRIORITIES, Groups
 
 LEVELS = 4
 """Priorities of a card, at least; what is split has the lowest (N9)."""
 DRAWN = 16
-"""Workloads of a seed that are kept: all points of a seed are run before the next seed."""
+"""Workloads of a seed, and their plans, that are kept: all points of a seed are run before the next seed."""
 SKIPS = 1
 """Tests set 0: no cycle is skipped (`Rules.skips`)."""
 Case = Given[Any, NodeOptions, Any]
@@ -59,6 +60,20 @@ class Reading(NamedTuple):
     applications: Applications
     plan: Plan
     calls: Calls
+    groups: Groups
+    """All groups as the table of a card's dispatcher."""
+    most_listed: int
+    """Elements, or pages of elements, of one touch of a group, at most."""
+
+
+class Planned(NamedTuple):
+    """Applications as columns, which all points of a seed share. Do not write to them."""
+
+    applications: Applications
+    plan: Plan
+    calls: Calls
+    groups: Groups
+    most_listed: int
 
 
 def read(given: Case) -> Reading:
@@ -71,29 +86,39 @@ def read(given: Case) -> Reading:
     """
     given = removed(given)
     check_served(given)
-    applications = _applications(given)
-    check_applications(applications)
-    check_labels(given, applications)
-    applications = without(applications, given.options.without)
-    check_fits(given, applications)
-    check_serve(given, applications)
-    plan = plan_of(applications)
-    plan = plan._replace(cycles=lasting(cast(Any, given), plan.cycles))
-    return Reading(given, applications, plan, calls_of(plan))
+    planned = _planned_by(given)
+    check_fits(given, planned.applications)
+    check_serve(given, planned.applications)
+    plan = planned.plan._replace(cycles=lasting(cast(Any, given), planned.plan.cycles))
+    return Reading(given, *planned._replace(plan=plan))
 
 
-def _applications(given: Case) -> Applications:
-    """Return what the workload asks under the seed; points that differ in policies and couplings share one drawing."""
-    setup = given.setup
-    if not isinstance(setup.workload, Spec):
-        return cast(Applications, setup.workload.applications(given.machine, given.streams))
-    return _drawn(setup.workload, given.machine, given.streams.seed, setup.code)
+def _planned_by(given: Case) -> Planned:
+    """Return what the workload asks under the seed; points that differ in policies and couplings share one plan."""
+    setup, part = given.setup, given.options.without
+    if isinstance(setup.workload, Spec):
+        return _drawn_plan(setup.workload, given.machine, given.streams.seed, setup.code, part)
+    return _plan(given.machine, setup.workload.applications(given.machine, given.streams), part)
+
+
+@lru_cache(maxsize=DRAWN)
+def _drawn_plan(workload: Any, machine: Any, seed: int, code: Any, part: str) -> Planned:
+    return _plan(machine, _drawn(workload, machine, seed, code), part)
 
 
 @lru_cache(maxsize=DRAWN)
 def _drawn(workload: Any, machine: Any, seed: int, code: Any) -> Applications:
     """Draw applications; `code` is what a user's classes compute with, so that edited ones draw anew."""
     return cast(Applications, workload.applications(machine, Streams(seed)))
+
+
+def _plan(machine: NodeMachine, applications: Applications, part: str) -> Planned:
+    """Return applications without a part of their groups' time, checked."""
+    check_applications(applications)
+    check_labels(machine, applications)
+    applications = without(applications, part)
+    plan = plan_of(applications)
+    return Planned(applications, plan, calls_of(plan), _groups(plan, applications), most_listed(plan))
 
 
 def rules_of(reading: Reading, events: bool) -> Rules:
@@ -132,9 +157,10 @@ def rules_of(reading: Reading, events: bool) -> Rules:
     )
 
 
-def groups_of(reading: Reading) -> Groups:
+def _groups(plan: Plan, applications: Applications) -> Groups:
     """Return all groups of a node as the table of a card's dispatcher: nobody knows yet when they come."""
-    plan, kernels = reading.plan, kernels_of(reading)
+    steps = [step for one in applications for stream in one.streams for step in stream]
+    kernels = [step.kernel for step in steps if isinstance(step, Launch)]
     kernel, count = plan.kernel_of, int(plan.groups.sum())
     application = plan.application_of[plan.stream_of[plan.step_of]]
     priority = plan.priority[application][kernel]
@@ -153,12 +179,6 @@ def groups_of(reading: Reading) -> Groups:
         channels=levels,
         levels=levels,
     )
-
-
-def kernels_of(reading: Reading) -> list[Kernel]:
-    """Return the kernels in the order of their numbers."""
-    steps = [step for one in reading.applications for stream in one.streams for step in stream]
-    return [step.kernel for step in steps if isinstance(step, Launch)]
 
 
 def ways(reading: Reading) -> Ways:
@@ -299,7 +319,7 @@ def check_fits(given: Given[Any, NodeOptions, Any], applications: Applications) 
                     )
 
 
-def check_labels(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:
+def check_labels(machine: NodeMachine, applications: Applications) -> None:
     """Refuse a kernel that asks for a resource that there is not: a misspelt one would be no limit.
 
     Raises
@@ -307,7 +327,7 @@ def check_labels(given: Given[Any, NodeOptions, Any], applications: Applications
     InputError
         The sentence names the application, the stream and the step, and the label that is meant.
     """
-    known = {*USUAL, *(resource.label for resource in given.machine.card.resources())}
+    known = {*USUAL, *(resource.label for resource in machine.card.resources())}
     for number, application in enumerate(applications):
         for stream, steps in enumerate(application.streams):
             for place, step in enumerate(steps):
