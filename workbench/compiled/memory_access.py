@@ -349,9 +349,17 @@ def entry_of(routine: Callable[..., int], lent: Referent) -> Entry:
     >>> call(*take, ()), call(*take, ())
     (0, 1)
     """
-    if INTERPRETED:
-        return Entry(routine, lent)
-    return Entry(_address_in_memory(routine, lent.reference), lent.address)
+    return Entry(routine_of(routine, lent.reference), run_of(lent))
+
+
+def routine_of(routine: Callable[..., int], reference: Reference) -> Any:
+    """Return the first half of an entry, which is the same for all tuples of one type."""
+    return routine if INTERPRETED else _address_in_memory(routine, reference)
+
+
+def run_of(lent: Referent) -> Any:
+    """Return the second half of an entry."""
+    return lent if INTERPRETED else lent.address
 
 
 @cache

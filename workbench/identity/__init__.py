@@ -15,6 +15,7 @@ from workbench.identity.snapshot import (
     current,
     digest_of,
     empty_caches,
+    latest_moment,
     look,
     once_a_moment,
     one_moment,

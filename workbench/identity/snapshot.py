@@ -175,6 +175,11 @@ def _seen_anew(taken: Snapshot) -> bool:
     return taken.stands()
 
 
+def latest_moment() -> int:
+    """Return the number of the moment when all was looked at that is known of the workbench's own code."""
+    return _latest
+
+
 def once_a_moment(key: Any, make: Callable[[], T], kept: Any = None) -> T:
     """Return what a function gives, which within `one_moment` is called once for every key."""
     if _moment.whole is None:

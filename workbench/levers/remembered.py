@@ -55,7 +55,7 @@ def remembered(function: Callable[[*_Args], _R]) -> Callable[[*_Args], _R]:
         if known is not _NOTHING:
             return cast(_R, known)
         result = function(*args)
-        if all(map(_of_the_package, args)):
+        if all(map(of_the_package, args)):
             kept[args] = result
             if len(kept) > KEPT:
                 kept.pop(next(iter(kept)), None)
@@ -64,7 +64,8 @@ def remembered(function: Callable[[*_Args], _R]) -> Callable[[*_Args], _R]:
     return returned
 
 
-def _of_the_package(argument: object) -> bool:
+def of_the_package(argument: object) -> bool:
+    """Return whether an argument neither is a user's spec nor holds one."""
     if isinstance(argument, tuple):
-        return all(map(_of_the_package, argument))
+        return all(map(of_the_package, argument))
     return not isinstance(argument, Spec) or argument.is_of_the_package

@@ -25,7 +25,7 @@ from workbench.engines.dispatch.prepare import (
     shape_of,
 )
 from workbench.engines.dispatch.run import Run, new_state
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Rules, State
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, RANDOM, Columns, Play, Rules, State
 from workbench.engines.kit import Attempt, Simulator, Stop
 from workbench.machine import Machine
 from workbench.policies.policy import Policy
@@ -87,7 +87,8 @@ class Dispatch(Simulator[DispatchRecord]):
         state = new_state(run, columns, rules, term_memory, attempt.room)
         seed = given.streams.integer("units")
         state.pointer[:] = [given.slots.units.first_pointer(m, seed) for m in range(shape.modules)]
-        state.counters[COUNT.generator] = max(given.streams.integer("module_tie"), 1)
+        if rules.tie == RANDOM:
+            state.counters[COUNT.generator] = max(given.streams.integer("module_tie"), 1)
         return Play(shape, columns, rules, policies, state)
 
     def loop(self, play: Play) -> None:

@@ -26,6 +26,7 @@ from workbench.policies.dispatch.stuck import FOR_EVER, Stuck
 from workbench.policies.dispatch.units import Units
 from workbench.policies.placement.question import Placement
 from workbench.policies.probes.question import Probe
+from workbench.streams import Streams
 from workbench.structures.execution_rates import CLASSES, rates_of
 from workbench.workloads.workload import Groups
 
@@ -298,7 +299,7 @@ def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.n
         slots.placement.ready(segments, 0, checked),
         slots.shared_placement.ready(segments, 0, checked),
         slots.priority.ready(checked),
-        slots.selection.ready(rules.channels, rules.levels, case.streams.integer("selection"), checked),
+        slots.selection.ready(rules.channels, rules.levels, selection_seed(case.streams), checked),
         slots.stuck.ready(checked),
         slots.units.ready(checked),
         terms,
@@ -306,6 +307,11 @@ def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.n
         _warmth(case, modules if rules.heat_cycles else 0),
     )
     return ready, memory
+
+
+def selection_seed(streams: Streams) -> int:
+    """Return what the random numbers of the policy that selects channels follow from."""
+    return streams.integer("selection")
 
 
 def _terms(case: Case, checked: bool) -> tuple[Terms, np.ndarray]:

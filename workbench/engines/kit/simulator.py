@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -225,8 +226,28 @@ class Part:
         What the routines take by reference, for entries of them (`compiled.entry`).
     """
 
+    play: Any
+    kept: Any
+
     def __init__(self, engine: Simulator[Any], run: Any, play: Any, lent: Any) -> None:
         self.engine, self.run, self.play, self.kept = engine, run, play, Referent(lent)
+
+    @property
+    def draws(self) -> bool:
+        """Return whether what it begins with follows from the seed."""
+        return any(policy.draws for policy in self.run.given.slots)
+
+    def off(self) -> Self:
+        """Return the part without the tuple that its routines run on."""
+        part = copy(self)
+        part.play = part.kept = None
+        return part
+
+    def on(self, lent: Any) -> Self:
+        """Return the part with another tuple, such as a copy of what it began with."""
+        part = copy(self)
+        part.play, part.kept = lent, Referent(lent)
+        return part
 
     @property
     def lent(self) -> Any:

@@ -7,13 +7,14 @@ of the engine `pool`. Nothing has happened in them: what comes when is decided b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from workbench.compiled import INTERPRETED
-from workbench.compiled.memory_access import Referent, entry_of
+from workbench.compiled.memory_access import Referent, entry_of, routine_of, run_of
 from workbench.engines.dispatch import part as dispatch_part
 from workbench.engines.dispatch import prepare as dispatch_prepare
 from workbench.engines.dispatch.choice import ROUTINE
@@ -21,6 +22,7 @@ from workbench.engines.dispatch.choice import RUN as HOLDER
 from workbench.engines.dispatch.engine import Dispatch
 from workbench.engines.dispatch.run import most_dispatches
 from workbench.engines.dispatch.state import COUNT, NONE
+from workbench.engines.dispatch.state import Play as DispatchPlay
 from workbench.engines.kit.columns import logs_of
 from workbench.engines.kit.engine import Setup, defaults_of
 from workbench.engines.kit.simulator import Attempt, Part
@@ -29,6 +31,7 @@ from workbench.engines.malloc import prepare as malloc_prepare
 from workbench.engines.malloc.engine import Malloc
 from workbench.engines.malloc.engine import Reading as HeapReading
 from workbench.engines.node import pool_api
+from workbench.engines.node.beginnings import begun
 from workbench.engines.node.directory import PageHolders, pages_held
 from workbench.engines.node.options import PARTS
 from workbench.engines.node.plan import Calls, mallocs_of, with_requests
@@ -36,9 +39,11 @@ from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.prepare import Reading, most_live
 from workbench.engines.node.state import Ports, Run
 from workbench.engines.translation import part as translation_part
-from workbench.engines.translation.engine import PartRules, Translation
+from workbench.engines.translation import prepare as translation_prepare
+from workbench.engines.translation.engine import PartRules, Translation, new_play
 from workbench.engines.translation.engine import Play as TranslationPlay
-from workbench.engines.translation.trace import no_rows
+from workbench.engines.translation.state import Run as TranslationRun
+from workbench.engines.translation.trace import Trace, no_rows
 from workbench.errors import wrong_value
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
@@ -47,9 +52,9 @@ from workbench.workloads.workload import Groups, Mallocs
 MOST_HEAP = 1 << 30
 """Bytes that a heap and its chunks have at most."""
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
-OWN = {
-    "dispatch": ("ask_group", "ask_end", "ask_cancel_range", "enter_history", "scattered_of"),
-    "translation": (
+OWN: dict[ModuleType, tuple[str, ...]] = {
+    dispatch_part: ("ask_group", "ask_end", "ask_cancel_range", "enter_history", "scattered_of"),
+    translation_part: (
         "ask_access",
         "ask_unmap",
         "take_holder",
@@ -59,8 +64,8 @@ OWN = {
         "score_held",
         "take_score",
     ),
-    "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served", "time_of"),
-    "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "memory_of"),
+    malloc_part: ("ask_request", "ask_free", "ask_chunk", "was_served", "time_of"),
+    pool_api: ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "memory_of"),
 }
 """The routines of each kind of part that the calendar calls."""
 
@@ -139,15 +144,19 @@ class Members:
 
 def _ports(each: list[Member | None]) -> Ports:
     """Return the routines of all parts, by address."""
-    kind = object if INTERPRETED else np.int64
-    columns = {name: np.zeros(len(each), kind) for name in Ports._fields}
+    table = np.zeros((len(Ports._fields), len(each)), object if INTERPRETED else np.int64)
     for number, member in enumerate(each):
-        if member is None:
-            continue
-        for name in (*FOR_ALL, *OWN[member.kind]):
-            entry = entry_of(getattr(member.api, name), member.part.kept)
-            columns[name][number], columns["lent"][number] = entry
-    return Ports(**columns)
+        if member is not None:
+            kept = member.part.kept
+            table[:, number] = run_of(kept), *_routines(member.api, kept.reference)
+    return Ports(*table)
+
+
+@cache
+def _routines(api: ModuleType, reference: Any) -> tuple[Any, ...]:
+    """Return the routines of a part that runs on tuples of a type, in the order of `Ports`; 0 for those of others."""
+    own = (*FOR_ALL, *OWN[api])
+    return tuple(routine_of(getattr(api, name), reference) if name in own else 0 for name in Ports._fields[1:])
 
 
 def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options: Any) -> Setup:
@@ -159,13 +168,17 @@ def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options:
 def _dispatcher(reading: Reading, seed: int, spans: int, live: bool) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.dispatch
     setup = sub_setup(reading, "dispatch", machine, Table(groups=reading.groups), options)
-    return Member("dispatch", dispatch_part, new_dispatcher(setup, seed, spans, live))
+    by = reading.groups_digest, dispatch_prepare.SKIPS
+    part = begun(new_dispatcher, setup, seed, by, entries=spans, live=live)
+    part.draw_selection(seed)
+    return Member("dispatch", dispatch_part, part)
 
 
 def _translation(reading: Reading, seed: int) -> Member:
     machine, options = reading.given.machine.translation, reading.given.options.translation
     setup = sub_setup(reading, "translation", machine, None, options)
-    part = new_translation(setup, seed, walks_wait=reading.given.options.remote == "link")
+    by, walks_wait = translation_prepare.SKIPS, reading.given.options.remote == "link"
+    part = begun(new_translation, setup, seed, by, walks_wait=walks_wait)
     return Member("translation", translation_part, part)
 
 
@@ -179,8 +192,8 @@ def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
 def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
     options, machine = reading.given.options, reading.given.machine
     setup = sub_setup(reading, "pool", machine.board, None, options.pool)
-    part = PoolPart(
-        setup, seed, tickets=tickets, clock_mhz=int(machine.card.clock_mhz), pages=options.pages,
+    part = begun(
+        PoolPart, setup, seed, tickets=tickets, clock_mhz=int(machine.card.clock_mhz), pages=options.pages,
         policy=reading.given.slots.frames, by_links=options.remote == "link",
         release_ns=None if options.release_ns < 0 else options.release_ns, logs=events,
     )  # fmt: skip
@@ -222,6 +235,34 @@ LIVE_ANSWERS = 256
 """Answers that may wait in a part that keeps what is live."""
 
 
+class Dispatcher(Part):
+    """A dispatcher of groups that are put forward one by one."""
+
+    @property
+    def draws(self) -> bool:
+        """Return whether what it begins with follows from the seed, but for what the selection remembers."""
+        slots, options, *_ = self.run.given
+        return options.module_tie == "random" or any(one.draws for one in slots if one is not slots.selection)
+
+    def off(self) -> Self:
+        part, given = super().off(), self.run.given
+        given = given._replace(setup=given.setup._replace(workload=None))
+        part.run = self.run._replace(given=given, groups=None, columns=None)
+        return part
+
+    def on(self, lent: DispatchPlay) -> Self:
+        part = super().on(lent)
+        part.run = self.run._replace(columns=lent.columns)
+        return part
+
+    def draw_selection(self, seed: int) -> None:
+        """Let a selection of the package begin with the random numbers of a seed."""
+        selection, rules = self.run.given.slots.selection, self.lent.rules
+        if selection.draws and selection.is_of_the_package:
+            drawn = dispatch_prepare.selection_seed(Streams(seed))
+            self.lent.policies.selection.memory[:] = selection.start_memory(rules.channels, rules.levels, drawn)
+
+
 def new_dispatcher(
     setup: Setup,
     seed: int,
@@ -229,7 +270,7 @@ def new_dispatcher(
     live: bool = False,
     logs: Mapping[str, int] | None = None,
     **rules: int,
-) -> Part:
+) -> Dispatcher:
     """Return a dispatcher whose modules are empty and whose queues are too; its routines take the `Play` that it lends.
 
     Parameters
@@ -270,7 +311,7 @@ def new_dispatcher(
     play = engine.begin_with(run, columns, levers, Attempt(room, logs is not None, checked=theirs))
     play.state.unasked[:] = np.bincount(run.columns.channel, minlength=levers.channels)
     play.state.counters[COUNT.look] = NEVER
-    return Part(engine, run, play, play)
+    return Dispatcher(engine, run, play, play)
 
 
 class TranslationPart(Part):
@@ -280,6 +321,12 @@ class TranslationPart(Part):
         """Make the arrays longer that one more request or event may fill."""
         self.play.make_room_for_page()
         self.kept.renew(self.play.run(no_rows()))
+
+    def on(self, lent: TranslationRun) -> Self:
+        part, given = super().on(lent), self.run.given
+        trace = Trace(given, lent.state.numbers)
+        part.play = TranslationPlay(given, trace, lent.policies, lent.rules, lent.state)
+        return part
 
 
 def new_translation(
@@ -303,9 +350,7 @@ def new_translation(
     engine = Translation()
     run = engine.read(engine.given(setup, seed))
     theirs = any(not policy.built_in for policy in engine.compiled_policies(run))
-    play = TranslationPlay(
-        run, Attempt({"logged": logged}, logged > 0, checked=theirs), PartRules(int(walks_wait), int(rows))
-    )
+    play = new_play(run, Attempt({"logged": logged}, logged > 0, checked=theirs), PartRules(int(walks_wait), int(rows)))
     return TranslationPart(engine, run, play, play.run(no_rows()))
 
 

@@ -7,7 +7,7 @@ The node adds a row as somebody asks, and lets the service take it when it comes
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -140,6 +140,20 @@ class PoolPart(Part):
         checked = not policy.built_in
         map_of_frames = frames.new_frames(capacity, granule if framed else 0, policy, calls, checked)
         super().__init__(inner.engine, inner.run, inner.play, _jobs(service, map_of_frames, rates, tickets))
+
+    @property
+    def draws(self) -> bool:
+        return super().draws or self.frames_policy.draws
+
+    def off(self) -> Self:
+        part = super().off()
+        part.run = self.run._replace(requests=None, columns=None)
+        return part
+
+    def on(self, lent: Jobs) -> Self:
+        part = super().on(lent)
+        part.run = self.run._replace(columns=lent.service.columns)
+        return part
 
     def check(self) -> None:
         state = self.lent.service.state

@@ -7,6 +7,7 @@ then begins anew.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -62,6 +63,7 @@ class Reading(NamedTuple):
     calls: Calls
     groups: Groups
     """All groups as the table of a card's dispatcher."""
+    groups_digest: bytes
     most_listed: int
     """Elements, or pages of elements, of one touch of a group, at most."""
 
@@ -73,6 +75,7 @@ class Planned(NamedTuple):
     plan: Plan
     calls: Calls
     groups: Groups
+    groups_digest: bytes
     most_listed: int
 
 
@@ -89,7 +92,8 @@ def read(given: Case) -> Reading:
     planned = _planned_by(given)
     check_fits(given, planned.applications)
     check_serve(given, planned.applications)
-    plan = planned.plan._replace(cycles=lasting(cast(Any, given), planned.plan.cycles))
+    cycles = lasting(cast(Any, given), planned.plan.cycles.copy())
+    plan = planned.plan._replace(cycles=cycles)
     return Reading(given, *planned._replace(plan=plan))
 
 
@@ -118,7 +122,8 @@ def _plan(machine: NodeMachine, applications: Applications, part: str) -> Planne
     check_labels(machine, applications)
     applications = without(applications, part)
     plan = plan_of(applications)
-    return Planned(applications, plan, calls_of(plan), _groups(plan, applications), most_listed(plan))
+    groups = _groups(plan, applications)
+    return Planned(applications, plan, calls_of(plan), groups, _digest_of(groups), most_listed(plan))
 
 
 def rules_of(reading: Reading, events: bool) -> Rules:
@@ -179,6 +184,15 @@ def _groups(plan: Plan, applications: Applications) -> Groups:
         channels=levels,
         levels=levels,
     )
+
+
+def _digest_of(groups: Groups) -> bytes:
+    """Return a digest of a table of groups: equal where everything in them is."""
+    result = hashlib.blake2b(digest_size=16)
+    for column in (*groups._replace(demand={}), *groups.demand, *groups.demand.values()):
+        whole = column.tobytes() if isinstance(column, np.ndarray) else repr(column).encode()
+        result.update(b"%d:" % len(whole) + whole)
+    return result.digest()
 
 
 def ways(reading: Reading) -> Ways:

@@ -69,7 +69,7 @@ class Translation(Simulator[TranslationRecord]):
         return [peer, fill, remote, eviction.base_policy(), shared.base_policy()]
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
-        return Play(run, attempt)
+        return new_play(run, attempt)
 
     def loop(self, play: Play) -> None:
         play.to_the_end()
@@ -156,20 +156,24 @@ class PartRules(NamedTuple):
     keeps_rows: int
 
 
-class Play:
-    """The state of one run, and its trace; of a part somebody else asks for the accesses, one by one."""
+def new_play(run: Reading, attempt: Attempt, part: PartRules | None = None) -> Play:
+    """Return a run in which nothing has happened; of a part somebody else asks for the accesses, one by one."""
+    trace, rules = Trace(run.given), rules_of(run, attempt.events)
+    if part:
+        rules = rules._replace(**part._asdict(), keeps_answers=1, warps=0, gap_cycles=0)
+    policies, rules = policies_of(run, rules, attempt.checked), with_shortcuts(rules, run)
+    state = with_room(rules, new_state(rules, run.plan, trace.numbers, attempt.room["logged"]))
+    play = Play(run.given, trace, policies, rules, state)
+    if part:
+        play.make_room_for_page()
+    return play
 
-    def __init__(self, run: Reading, attempt: Attempt, part: PartRules | None = None) -> None:
-        self.given, self.trace = run.given, Trace(run.given)
-        rules = rules_of(run, attempt.events)
-        if part:
-            rules = rules._replace(**part._asdict(), keeps_answers=1, warps=0, gap_cycles=0)
-        self.policies: Policies = policies_of(run, rules, attempt.checked)
-        self.rules: Rules = with_shortcuts(rules, run)
-        self.state: State = new_state(self.rules, run.plan, self.trace.numbers, attempt.room["logged"])
-        self._make_room()
-        if part:
-            self.make_room_for_page()
+
+class Play:
+    """The state of one run, and its trace."""
+
+    def __init__(self, given: Case, trace: Trace, policies: Policies, rules: Rules, state: State) -> None:
+        self.given, self.trace, self.policies, self.rules, self.state = given, trace, policies, rules, state
 
     def to_the_end(self) -> None:
         """Serve every row.

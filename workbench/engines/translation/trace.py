@@ -36,11 +36,11 @@ AHEAD = 1024
 class Trace:
     """The rows of a workload in pieces, whichever way the workload cuts them."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, numbers: PageNumbers | None = None) -> None:
         self._machine, self.tags = case.machine, Tags(case.machine, case.options)
         self._workload, self._streams = case.setup.workload, case.streams
         self._rows_before, self._cycle = 0, -(1 << 62)
-        self.numbers: PageNumbers = new_page_numbers(1024)
+        self.numbers = new_page_numbers(1024) if numbers is None else numbers
 
     def pieces(self) -> Iterator[Rows]:
         """Yield every row in order."""
