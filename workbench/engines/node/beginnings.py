@@ -7,7 +7,7 @@ between two runs. The package's own code may change between two plans, so no par
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.simulator import Part
@@ -21,8 +21,19 @@ MOST_BYTES = 1 << 20
 """Of the arrays of a part that is kept, without those of equal numbers."""
 
 
-class _Kept(dict[Hashable, tuple[Any, Template[Any]] | None]):
-    """Parts without the tuples that they run on, and what these tuples are copied from, by what determines them.
+class _Beginning(NamedTuple):
+    """A part without the tuple that it runs on, and what that tuple is copied from."""
+
+    part: Any
+    template: Template[Any]
+
+
+ONCE = "once"
+"""Instead of a beginning: a part was made once, and what it begins with is kept when it is made again."""
+
+
+class _Kept(dict[Hashable, _Beginning | str | None]):
+    """Beginnings of parts by what determines them.
 
     None stands for a part that is too large.
     """
@@ -52,13 +63,14 @@ def begun(make: Callable[..., APart], setup: Setup, seed: int, by: Hashable = No
     specs = setup.machine, setup.options, *setup.policies.values(), *more.values()
     key = latest_moment(), make, by, specs
     known = kept.get(key)
-    if known is not None:
-        part, template = known
-        return part.on(template.copy())
+    if isinstance(known, _Beginning):
+        return known.part.on(known.template.copy())
     made = make(setup, seed, **more)
-    if key not in kept and of_the_package(specs) and not made.draws:
-        template = Template(made.lent)
-        kept[key] = (made.off(), template) if template.nbytes <= MOST_BYTES else None
+    if key not in kept and of_the_package(specs) and not made.draws:  # one that is asked for once costs no template
+        kept[key] = ONCE
         if len(kept) > MOST_KEPT:
             kept.pop(next(iter(kept)), None)
+    elif known is ONCE:
+        template = Template(made.lent)
+        kept[key] = _Beginning(made.off(), template) if template.nbytes <= MOST_BYTES else None
     return made
