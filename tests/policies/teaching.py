@@ -45,6 +45,21 @@ METHODS: dict[str, dict[str, dict[str, Any]]] = {
         "parts": {"waves": 4, "independent": True, "priority": 1, "levels": 4},
         "rounds_until_asked": {"at": 3},
     },
+    "admission": {
+        "admits": {"held": [[(0, 0), (1, 2)], []], "module": 1, "channel": 1, "kernel": 2, "priority": 1, "die": 0}
+    },
+    "die": {
+        "die_of": {
+            "fits": [0, 2],
+            "free": [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]],
+            "kernel": 1,
+            "channel": 0,
+            "group": 3,
+            "groups": 8,
+            "of_channel": 2,
+            "of_all": 5,
+        }
+    },
     "selection": {"rounds": {"channels": 3, "levels": 4, "seed": 0}},
     "priority": {
         "order": {"cycle": 5, "levels": 4},

@@ -10,7 +10,7 @@ from tests.oracles.dispatch_fit import fits
 from workbench.machine import Machine, Resource
 from workbench.workloads.group_file import column_of, first_misfit, machine_resources
 
-BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=3)
+TICKETS = Resource(label="tickets", level="module", contiguous=False, blocks=3)
 CACHE = Resource(label="cache", level="unit", contiguous=True, blocks=9)
 MACHINES = st.builds(
     Machine,
@@ -19,9 +19,9 @@ MACHINES = st.builds(
     vgprs_a_unit=st.sampled_from([5120, 16_384, 65_536]),
     sgprs_a_unit=st.sampled_from([0, 400, 3200]),
     segments=st.integers(2, 12),
-    more_resources=st.sampled_from([(), (BARRIERS,), (CACHE, BARRIERS)]),
+    more_resources=st.sampled_from([(), (TICKETS,), (CACHE, TICKETS)]),
 )
-LABELS = ("vgpr", "sgpr", "shared", "barriers", "cache", "nowhere")
+LABELS = ("vgpr", "sgpr", "shared", "tickets", "cache", "nowhere")
 GROUPS = st.lists(
     st.tuples(st.integers(1, 26), st.dictionaries(st.sampled_from(LABELS), st.integers(0, 14))), min_size=1, max_size=6
 )

@@ -19,8 +19,8 @@ from workbench.workloads.synthetic.random_groups import RandomGroups
 
 HEADER = "arrival,channel,priority,waves,independent,duration,vgpr_blocks,sgpr_blocks,shared_segments\n"
 ROW = "0,3,1,16,1,10,2,3,4\n"
-BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=16)
-MACHINE = Machine(more_resources=(BARRIERS,))
+TICKETS = Resource(label="tickets", level="module", contiguous=False, blocks=16)
+MACHINE = Machine(more_resources=(TICKETS,))
 ROWS = st.lists(
     st.tuples(
         st.integers(0, 99),
@@ -89,14 +89,47 @@ def test_drawn_groups_written_as_columns_are_read_again(tmp_path_factory, seed, 
 
 
 def test_optional_columns_may_stand_anywhere_and_in_any_order(write):
-    header = "instr_jump,barriers_blocks," + HEADER.strip() + ",instr_move\n"
+    header = "instr_jump,tickets_blocks," + HEADER.strip() + ",instr_move\n"
     groups = write(header + "7,2," + ROW.strip() + ",9\n").groups(MACHINE, Streams(1))
     assert groups.instructions.tolist() == [[9, 0, 0, 0, 0, 7]]
-    assert groups.demand["barriers"].tolist() == [2]
+    assert groups.demand["tickets"].tolist() == [2]
+
+
+def test_what_stands_between_queue_and_unit_has_columns_of_its_own(write):
+    """Each may be left out; what was read is written and read again (spec 7, R10, R15 and R16)."""
+    header = HEADER.replace("\n", ",endless,kernel,barrier,cluster\n")
+    groups = write(header + ROW.replace("\n", ",1,7,-1,2\n") + ROW.replace("\n", ",0,7,3,2\n")).groups(
+        MACHINE, Streams(1)
+    )
+    assert (groups.kernel.tolist(), groups.cluster.tolist()) == ([7, 7], [2, 2])
+    assert (groups.barrier.tolist(), groups.endless.tolist()) == ([-1, 3], [True, False])
+    columns = group_columns(groups)
+    assert {name: columns[name].tolist() for name in ("kernel", "cluster", "barrier", "endless")} == {
+        "kernel": [7, 7], "cluster": [2, 2], "barrier": [-1, 3], "endless": [1, 0]
+    }  # fmt: skip
+    without = write(HEADER + ROW).groups(MACHINE, Streams(1))
+    assert (without.kernel, without.cluster, without.barrier, without.endless) == (None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "sentence"),
+    [
+        ("cluster", 0, "cluster must be a whole number from 1 to 65536. Got 0. Nearest: 1."),
+        ("barrier", -2, "barrier must be a whole number from -1 to 1048576. Got -2. Nearest: -1."),
+        ("kernel", -1, "kernel must be a whole number from 0 to 1048576. Got '-1'. Nearest: 0."),
+        ("endless", 2, "endless must be a whole number from 0 to 1. Got 2. Nearest: 1."),
+    ],
+)
+def test_a_wrong_value_of_such_a_column_is_refused(write, column, value, sentence):
+    workload = write(HEADER.replace("\n", f",{column}\n") + ROW.replace("\n", f",{value}\n"))
+    assert said(workload) == f"jobs.csv: row 1 (line 2): {sentence}"
 
 
 NAMES = "the first line must name the columns arrival,channel,priority,waves,independent,duration,vgpr_blocks,"
-ALSO = "sgpr_blocks,shared_segments, in any order; there may be instr_move ... instr_jump, and LABEL_blocks of further"
+ALSO = (
+    "sgpr_blocks,shared_segments, in any order; there may be instr_move ... instr_jump, kernel, cluster, barrier, "
+    "endless, and LABEL_blocks of further resources. "
+)
 FIRST, SECOND = "row 1 (line 2): ", "row 2 (line 3): "
 
 
@@ -128,7 +161,7 @@ def changed(**fields):
         (changed(shared_segments=4097), FIRST + "shared_segments must be a whole number from 0 to 4096. Got 4097."),
         (changed(instr_load=10**12 + 1), FIRST + "instr_load must be a whole number from 0 to 1000000000000. Got"),
         (changed(instr_load=10485761), FIRST + "instr_load must be at most 10485760 in 10 cycles. Got 10485761."),
-        (changed(barriers_blocks="x"), FIRST + "barriers_blocks must be a whole number from 0 to 4096. Got 'x'."),
+        (changed(tickets_blocks="x"), FIRST + "tickets_blocks must be a whole number from 0 to 4096. Got 'x'."),
         (HEADER + "9" + ROW[1:] + "5" + ROW[1:], SECOND + "arrival must not be below the row above it (9), as rows"),
     ],
 )
@@ -192,7 +225,7 @@ def test_a_file_read_in_pieces_is_the_same_file(write, monkeypatch, piece, wrong
             "vgpr_blocks must be at most 16, as 4 of its 16 waves share a unit of 64 blocks. Got 17.",
         ),
         ({"shared_segments": 129}, MACHINE, "shared_segments must be at most 128, all that a module has. Got 129."),
-        ({"barriers_blocks": 17}, MACHINE, "barriers_blocks must be at most 16, all that a module has. Got 17."),
+        ({"tickets_blocks": 17}, MACHINE, "tickets_blocks must be at most 16, all that a module has. Got 17."),
     ],
 )
 def test_a_row_that_the_machine_cannot_hold_is_named(write, fields, machine, expected):
@@ -202,14 +235,14 @@ def test_a_row_that_the_machine_cannot_hold_is_named(write, fields, machine, exp
 
 
 def test_a_resource_that_the_machine_does_not_declare_is_refused(write):
-    workload = write(changed(bariers_blocks=1))
+    workload = write(changed(tikets_blocks=1))
     assert said(workload, workload.check_machine, MACHINE, "workload", "a.yaml") == (
-        "a.yaml: jobs.csv: column bariers_blocks: unknown further resource of the machine 'bariers'; there are "
-        "barriers. Did you mean barriers?"
+        "a.yaml: jobs.csv: column tikets_blocks: unknown further resource of the machine 'tikets'; there are "
+        "tickets. Did you mean tickets?"
     )
-    for label in ("waves", "workgroups"):
-        workload = write(changed(**{f"{label}_blocks": 1}))
-        assert f"unknown further resource of the machine '{label}'" in refusal(workload.groups, MACHINE, Streams(1))
+    for label in ("waves", "workgroups", "barriers"):
+        workload, machine = write(changed(**{f"{label}_blocks": 1})), MACHINE.but(barriers_a_module=16)
+        assert f"unknown further resource of the machine '{label}'" in refusal(workload.groups, machine, Streams(1))
 
 
 def test_a_machine_without_scalar_registers_does_not_read_their_column(write):

@@ -28,7 +28,7 @@ WRITTEN = [
     *regimes("groups"),
     {"synthetic": "random_groups", "waves": {"uniform": [1, 8]}, "priority": {"empirical": [1, 2]}},
     {"synthetic": "random_groups", "shared_segments": {"sometimes": {"law": 4}}, "arrival": {"bursts": [8, 1.1]}},
-    {"synthetic": "random_groups", "further": [{"label": "barriers", "blocks": {"uniform": [1, 2]}}]},
+    {"synthetic": "random_groups", "further": [{"label": "tickets", "blocks": {"uniform": [1, 2]}}]},
     {"synthetic": "random_groups", "instructions": {"instruction_mix": {"mixes": [{"load": 5}]}}},
     {"synthetic": "random_groups", "instructions": {"instruction_laws": {"load": {"correlated": {}}}}},
     {"regime": "stuck", "count": 10, "independent": 0.5},

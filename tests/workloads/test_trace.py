@@ -48,6 +48,9 @@ MACHINES = st.fixed_dictionaries(
         "workgroups_a_unit": st.sampled_from([1, 16]),
         "vgprs_a_unit": st.sampled_from([32_768, 65_536]),
         "vgpr_granule": st.sampled_from([4, 8]),
+        "barriers_a_module": st.sampled_from([0, 16]),
+        "threads_a_workgroup": st.sampled_from([256, 1024]),
+        "vgprs_a_thread": st.just(256),
     }
 )
 LEVERS = st.fixed_dictionaries(

@@ -50,6 +50,9 @@ MACHINES = st.fixed_dictionaries(
         "workgroups_a_unit": st.sampled_from([1, 16]),
         "vgprs_a_unit": st.just(65_536),
         "vgpr_granule": st.sampled_from([4, 8]),
+        "barriers_a_module": st.sampled_from([0, 16]),
+        "threads_a_workgroup": st.sampled_from([256, 1024]),
+        "vgprs_a_thread": st.just(256),
         "sgprs_a_unit": st.sampled_from([0, 3200]),
     }
 )

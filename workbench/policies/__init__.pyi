@@ -1,6 +1,8 @@
 """The bases of policies as type checkers and editors see them; the package imports each when it is first used."""
 
+from workbench.policies.dispatch.admission import Admission as Admission
 from workbench.policies.dispatch.choice.question import Choice as Choice
+from workbench.policies.dispatch.die import Die as Die
 from workbench.policies.dispatch.priority import Priority as Priority
 from workbench.policies.dispatch.selection.question import Selection as Selection
 from workbench.policies.dispatch.stuck import Stuck as Stuck

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 BASES = {
+    "Admission": "workbench.policies.dispatch.admission",
     "Arenas": "workbench.policies.malloc.arenas",
     "Cache": "workbench.policies.pool.cache",
     "CacheFit": "workbench.policies.pool.fit",
     "Choice": "workbench.policies.dispatch.choice.question",
+    "Die": "workbench.policies.dispatch.die",
     "Eviction": "workbench.policies.translation.eviction.question",
     "Fill": "workbench.policies.translation.fill",
     "Frames": "workbench.policies.pool.frames",

@@ -47,18 +47,34 @@ class GroupRow(Spec):
     )
 
 
+class BetweenRow(Spec):
+    """What a row of a group file may say of what stands between its queue and its unit (spec 7)."""
+
+    kernel: int = lever(
+        least=0, most=1 << 20, description="its kernel; without the column the groups of a channel are one kernel"
+    )
+    cluster: int = lever(least=1, most=1 << 16, unit="groups", description="how many groups start together, 1 = alone")
+    barrier: int = lever(least=-1, most=1 << 20, description="the start barrier that it names, -1 = none")
+    endless: int = lever(least=0, most=1, description="1 if it runs until all others have ended")
+
+
+BETWEEN = tuple(BetweenRow.levers)
+"""Columns that a file may leave out."""
+
+
 class GroupFile(CsvFile):
     """The groups of a CSV file, one a row; rows of a channel are in queue order.
 
     Every row has the columns of `GroupRow`. It may have `instr_move`, `instr_load`, `instr_store`, `instr_matrix`,
     `instr_compare` and `instr_jump`, what the whole group executes of each class (0 where there is no such column), and
     `LABEL_blocks` for each further resource that the machine declares, blocks a wave or, of a module's, a group. A
-    machine that reserves no scalar registers does not read their column.
+    machine that reserves no scalar registers does not read their column. What stands between queue and unit (spec 7)
+    has columns of its own, those of `BETWEEN`.
     """
 
     @classmethod
     def parsed(cls, text: bytes, sha256: str, where: str) -> Content:
-        also = "; there may be instr_move ... instr_jump, and LABEL_blocks of further resources"
+        also = f"; there may be instr_move ... instr_jump, {', '.join(BETWEEN)}, and LABEL_blocks of further resources"
         levers = {**GroupRow.levers, **_optional(column_names(text))}
         columns = read_columns(text, levers, where, also)
         check_times(columns["arrival"], columns["duration"], where)
@@ -72,6 +88,10 @@ class GroupFile(CsvFile):
             priority=columns["priority"],
             waves=columns["waves"],
             duration=columns["duration"],
+            kernel=columns.get("kernel"),
+            cluster=columns.get("cluster"),
+            barrier=columns.get("barrier"),
+            endless=columns["endless"].astype(bool) if "endless" in columns else None,
         )
         _check_counts(groups, where)
         return Content(sha256, groups)
@@ -105,6 +125,8 @@ def group_columns(groups: Groups) -> dict[str, np.ndarray]:
     counts = zip(INSTRUCTION_CLASSES, groups.instructions.T, strict=True)
     executed = {f"instr_{which}": column for which, column in counts if column.any()}
     further = {column_of(label): blocks for label, blocks in groups.demand.items() if label not in COLUMNS}
+    between = {name: getattr(groups, name) for name in BETWEEN if getattr(groups, name) is not None}
+    further |= {name: column.astype(np.int64) for name, column in between.items()}
     return {**own, "independent": groups.independent.astype(np.int64), **usual, **executed, **further}
 
 
@@ -127,6 +149,7 @@ def _optional(header: list[str]) -> dict[str, Lever]:
     """Return the columns of a header that a file may have beside those of every row."""
     counts = [f"instr_{which}" for which in INSTRUCTION_CLASSES]
     levers = {name: Lever(name, "integer", least=0, most=MOST_OF_A_GROUP) for name in header if name in counts}
+    levers |= {name: BetweenRow.levers[name] for name in header if name in BETWEEN}
     further = [name for name in header if _is_demand(name) and name not in GroupRow.levers]
     return levers | {name: Lever(name, "integer", least=0, most=MOST_BLOCKS) for name in further}
 
@@ -148,15 +171,11 @@ def _check_counts(groups: Groups, where: str) -> None:
         raise InputError(f"{where}: {row_place(row)}: {expected}. Got {got}.")
 
 
-ALWAYS_ONE = ("waves", "workgroups")
-"""What each wave takes one of, and each group one of, whatever else it takes."""
-
-
 def column_of(label: str) -> str:
     """Return what workload files and levers call the demand of a resource.
 
-    >>> column_of("shared"), column_of("barriers")
-    ('shared_segments', 'barriers_blocks')
+    >>> column_of("shared"), column_of("tickets")
+    ('shared_segments', 'tickets_blocks')
     """
     return COLUMNS.get(label, f"{label}_blocks")
 
@@ -215,7 +234,8 @@ def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarra
     misfits: list[Misfit] = []
     for resource in machine_resources(machine):
         of_unit = resource.level == "unit"
-        blocks = _demand_of(resource.label, demand)
+        always = machine.taken_always(resource.label, waves)
+        blocks = demand.get(resource.label) if always is None else always
         if blocks is None:
             continue
         taken = blocks * together if of_unit else np.asarray(blocks)
@@ -223,12 +243,6 @@ def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarra
         if taken.reshape(-1)[row] > resource.blocks:
             misfits.append(_misfit(machine, resource, row, int(waves[row]), np.broadcast_to(blocks, waves.shape)))
     return min(misfits, key=lambda misfit: (misfit.row, misfit.label != "waves"), default=None)
-
-
-def _demand_of(label: str, demand: Mapping[str, np.ndarray]) -> np.ndarray | int | None:
-    """Return the blocks a wave or a group: a wave takes one wave slot, a group one workgroup slot, whatever else it
-    takes."""
-    return 1 if label in ALWAYS_ONE else demand.get(label)
 
 
 def _misfit(machine: Any, resource: Any, row: int, waves: int, requested: np.ndarray) -> Misfit:

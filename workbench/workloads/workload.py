@@ -64,6 +64,14 @@ class Groups(NamedTuple):
     """How many channels there are; 0 = as many as come."""
     levels: int = 0
     """How many static priorities there are; 0 = as many as come."""
+    kernel: np.ndarray | None = None
+    """int64[groups], the kernel of each, from 0; None = the groups of each channel are one kernel."""
+    cluster: np.ndarray | None = None
+    """int64[groups], how many groups of its kernel start together, 1 = each for itself; None = 1 everywhere."""
+    barrier: np.ndarray | None = None
+    """int64[groups], the start barrier that each names, from 0, -1 = none; None = no group names one."""
+    endless: np.ndarray | None = None
+    """bool[groups], whether each runs until all others have ended; None = none does."""
 
     def take(self, rows: np.ndarray) -> Groups:
         """Return some rows only, in this order."""

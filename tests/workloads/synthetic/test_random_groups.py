@@ -15,13 +15,14 @@ from workbench.machine import Machine, Resource, preset, read_machine
 from workbench.machine.presets import preset_names
 from workbench.streams import Streams
 from workbench.workloads.generators import regimes
-from workbench.workloads.synthetic.random_groups import RandomGroups
+from workbench.workloads.synthetic.arrivals import Offered
+from workbench.workloads.synthetic.random_groups import RandomGroups, busiest
 from workbench.workloads.workload import Groups
 from workbench.workloads.workload_key import read_workload
 
-BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=16)
+TICKETS = Resource(label="tickets", level="module", contiguous=False, blocks=16)
 CACHE = Resource(label="cache", level="unit", contiguous=True, blocks=64)
-MACHINE = preset("patent_dispatch").machine().but(more_resources=(BARRIERS, CACHE))
+MACHINE = preset("patent_dispatch").machine().but(more_resources=(TICKETS, CACHE))
 WAVES = st.sampled_from([{"uniform": [1, 16]}, {"bimodal": {"small": [1, 2], "large": [12, 16]}}, 7])
 BLOCKS = st.sampled_from([0, 3, {"uniform": [1, 8]}, {"sometimes": {"share": 0.3, "law": {"powers_of_two": [1, 8]}}}])
 DURATIONS = st.sampled_from([{"uniform": [100, 900]}, {"exponential": 50}, 20])
@@ -60,7 +61,7 @@ def laws_by_label(workload):
         "vgpr": workload.vgpr_blocks,
         "sgpr": workload.sgpr_blocks,
         "shared": workload.shared_segments,
-        "barriers": own.get("barriers", workload.further_blocks),
+        "tickets": own.get("tickets", workload.further_blocks),
         "cache": own.get("cache", workload.further_blocks),
     }
 
@@ -89,7 +90,7 @@ def test_columns_have_the_types_and_the_order_that_engines_rely_on(workload, see
     assert groups.independent.dtype == bool
     assert groups.instructions.shape == (workload.count, 6)
     assert (np.diff(groups.arrival) >= 0).all()
-    assert list(groups.demand) == ["vgpr", "sgpr", "cache", "shared", "barriers"]
+    assert list(groups.demand) == ["vgpr", "sgpr", "cache", "shared", "tickets"]
 
 
 @given(WORKLOADS, SEEDS)
@@ -104,7 +105,7 @@ CHANGES = {
     "vgpr_blocks": (2, {"demand vgpr"}),
     "sgpr_blocks": (2, {"demand sgpr"}),
     "shared_segments": (2, {"demand shared"}),
-    "further_blocks": (1, {"demand barriers", "demand cache"}),
+    "further_blocks": (1, {"demand tickets", "demand cache"}),
     "priority": ({"uniform": [1, 8]}, {"priority"}),
     "channel_weights": ((9, 1, 1), {"channel"}),
     "independent": (0.25, {"independent"}),
@@ -165,6 +166,14 @@ def test_what_is_correlated_is_so_with_the_waves():
 
 def test_a_machine_is_not_asked_for_what_it_does_not_have():
     assert list(RandomGroups(count=3).groups(read_machine("h100"), Streams(1)).demand) == ["vgpr", "shared"]
+    assert list(RandomGroups(count=3).groups(read_machine("mi300x"), Streams(1)).demand) == ["vgpr", "sgpr", "shared"]
+
+
+def test_a_load_counts_barriers():
+    waves, nothing = np.array([1, 2]), np.zeros(2, np.int64)
+    machine = Machine(compute_units=1, barriers_a_module=2)
+    offered = busiest(machine, waves, {"vgpr": nothing, "sgpr": nothing, "shared": nothing}, np.array([100, 100]))
+    assert offered == Offered(work=100, capacity=2)
 
 
 def test_what_is_asked_for_by_name_and_is_not_there_is_refused():
@@ -200,8 +209,8 @@ def test_the_default_fits_every_preset(name):
          "64 blocks. Got up to 17. Nearest: constant.value = 16."),
         ({"further": [{"label": "cache", "blocks": {"empirical": [1, 17]}}]}, "further[0].blocks must be at most 16, "
          "as 4 of its 16 waves share a unit of 64 blocks. Got up to 17."),
-        ({"further": [{"label": "cash", "blocks": 1}]}, "further[0]: unknown resource 'cash'; there are barriers, "
-         "cache. Did you mean cache?"),
+        ({"further": [{"label": "cash", "blocks": 1}]}, "further[0]: unknown resource 'cash'; there are cache, "
+         "tickets. Did you mean cache?"),
     ],
 )  # fmt: skip
 def test_laws_that_may_never_fit_are_refused_before_anything_is_drawn(levers, says):

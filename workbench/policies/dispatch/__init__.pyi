@@ -2,7 +2,20 @@
 
 from collections.abc import Mapping
 
+from workbench.policies.dispatch.admission import Admission as Admission
+from workbench.policies.dispatch.admission import Exclusive as Exclusive
+from workbench.policies.dispatch.admission import OpenToAll as OpenToAll
+from workbench.policies.dispatch.admission import Partition as Partition
+from workbench.policies.dispatch.admission import PartitionByChannel as PartitionByChannel
+from workbench.policies.dispatch.admission import PartitionByKernel as PartitionByKernel
+from workbench.policies.dispatch.admission import ShareByChannel as ShareByChannel
 from workbench.policies.dispatch.choice import *
+from workbench.policies.dispatch.die import AnyDie as AnyDie
+from workbench.policies.dispatch.die import ContiguousDies as ContiguousDies
+from workbench.policies.dispatch.die import Die as Die
+from workbench.policies.dispatch.die import FirstDie as FirstDie
+from workbench.policies.dispatch.die import MostFreeDie as MostFreeDie
+from workbench.policies.dispatch.die import RoundRobinDies as RoundRobinDies
 from workbench.policies.dispatch.priority import Priority as Priority
 from workbench.policies.dispatch.priority_rules import Ageing as Ageing
 from workbench.policies.dispatch.priority_rules import EarliestDeadline as EarliestDeadline

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.levers import Spec, lever
 from workbench.streams import Streams
-from workbench.workloads.group_file import ALWAYS_ONE, column_of, first_misfit, machine_resources
+from workbench.workloads.group_file import column_of, first_misfit, machine_resources
 from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival, Offered
 from workbench.workloads.synthetic.instructions import DEFAULT_MIXES, InstructionMix, Instructions
 from workbench.workloads.synthetic.laws import Constant, Correlated, Empirical, Law, Sometimes, Uniform
@@ -223,8 +223,8 @@ class RandomWorkgroups(Generator):
 
 
 def laws_of(spec: RandomGroups, machine: Any, path: str) -> dict[str, Law]:
-    """Return the law of each resource that a machine has, by label; of wave and workgroup slots one is taken without a
-    law.
+    """Return the law of each resource that a machine has, by label; slots and the machine's barriers are taken without
+    a law.
 
     Raises
     ------
@@ -237,8 +237,9 @@ def laws_of(spec: RandomGroups, machine: Any, path: str) -> dict[str, Law]:
             raise unknown_name(f"{path}.further[{place}]", "resource", demand.label, declared)
     usual = {"vgpr": spec.vgpr_blocks, "sgpr": spec.sgpr_blocks, "shared": spec.shared_segments}
     own = {demand.label: demand.blocks for demand in spec.further}
-    labels = [resource.label for resource in machine_resources(machine) if resource.label not in ALWAYS_ONE]
-    return {label: usual.get(label) or own.get(label) or spec.further_blocks for label in labels}
+    every = [resource.label for resource in machine_resources(machine)]
+    requested = [label for label in every if label not in machine.always_taken]
+    return {label: usual.get(label) or own.get(label) or spec.further_blocks for label in requested}
 
 
 def check_fits(spec: RandomGroups, machine: Any, path: str) -> None:
@@ -297,11 +298,13 @@ def busiest(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarray], d
     >>> busiest(machine, np.array([8]), {"vgpr": np.array([16]), "shared": np.array([0])}, np.array([100]))
     Offered(work=12800, capacity=256)
     """
-    wanted = [resource for resource in machine_resources(machine) if resource.label in (*ALWAYS_ONE, *demand)]
     offers = []
-    for resource in wanted:
+    for resource in machine_resources(machine):
+        always = machine.taken_always(resource.label, waves)
+        blocks = demand.get(resource.label) if always is None else always
+        if blocks is None:
+            continue
         of_unit = resource.level == "unit"
-        blocks = np.ones_like(waves) if resource.label in ALWAYS_ONE else demand[resource.label]
         capacity = resource.blocks * machine.compute_units * (machine.simds_a_unit if of_unit else 1)
         offers.append(Offered.of(blocks * waves if of_unit else blocks, duration, capacity))
     busiest_offer = offers[0]
