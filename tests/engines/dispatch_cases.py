@@ -15,7 +15,15 @@ from workbench.engines.dispatch import Dispatch, prepare
 from workbench.engines.kit.engine import Setup
 from workbench.errors import PolicyError
 from workbench.machine.machine import Machine, Resource
-from workbench.policies.dispatch import MostResidual, NeverSplit, RotatedSplit, ServedMarks, StaticPriority
+from workbench.policies.dispatch import (
+    AnyDie,
+    MostResidual,
+    NeverSplit,
+    OpenToAll,
+    RotatedSplit,
+    ServedMarks,
+    StaticPriority,
+)
 from workbench.policies.placement import NearestBoundary
 from workbench.policies.probes import ExactRun
 from workbench.records.dispatch import DispatchRecord
@@ -44,6 +52,11 @@ class Row(NamedTuple):
     independent: bool = False
     need: dict[str, int] = {}
     instructions: tuple[int, ...] = (0, 0, 0, 0, 0, 0)
+    kernel: int | None = None
+    """None in every row: the groups of each channel are one kernel."""
+    cluster: int = 1
+    barrier: int = -1
+    endless: bool = False
 
 
 class Fixed(Workload):
@@ -65,6 +78,10 @@ class Fixed(Workload):
             duration=column("duration"),
             demand=need,
             instructions=column("instructions").reshape(-1, 6),
+            kernel=None if any(row.kernel is None for row in self.rows) else column("kernel"),
+            cluster=column("cluster"),
+            barrier=column("barrier"),
+            endless=column("endless", bool),
         )
 
 
@@ -80,7 +97,9 @@ class Case:
     slots: int = 8
     shared: int = 16
     workgroups: int = 8
+    barriers: int = 0
     more: tuple[Resource, ...] = ()
+    dies: tuple[int, ...] = ()
     policies: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     seed: int = 1
@@ -94,10 +113,12 @@ class Case:
             waves_a_unit=self.slots * self.units,
             segments=self.shared,
             workgroups_a_unit=self.workgroups,
+            barriers_a_module=self.barriers,
             wave_size=1,
             vgpr_granule=1,
             sgpr_granule=1,
             more_resources=self.more,
+            dies=self.dies,
             clock_mhz=CLOCK_MHZ,
         )
 
@@ -110,13 +131,15 @@ class Case:
             "stuck": NeverSplit(),
             "units": RotatedSplit(),
             "choice": MostResidual(),
+            "admission": OpenToAll(),
+            "die": AnyDie(),
         }
         every = {**usual, **self.policies}
         return {**every, "shared_placement": every.get("shared_placement", every["placement"])}
 
     def setup(self) -> Setup:
         machine = self.machine()
-        names = tuple(r.label for r in machine.resources() if r.label not in ("waves", "workgroups"))
+        names = tuple(r.label for r in machine.resources() if r.label not in ("waves", "workgroups", "barriers"))
         return Setup("dispatch", machine, Fixed(self.rows, names), self.chosen(), Dispatch.options(**self.options))
 
     def engine(self, events: bool = True) -> DispatchRecord:

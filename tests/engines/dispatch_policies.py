@@ -7,14 +7,18 @@ from typing import Any
 from workbench.policies.dispatch import (
     Affinity,
     Ageing,
+    AnyDie,
     Backfill,
     BestFitModule,
     ChannelRoundRobin,
+    ContiguousDies,
     CoolestFirst,
     DeficitRoundRobin,
     DominantResource,
     DotProduct,
     EarliestDeadline,
+    Exclusive,
+    FirstDie,
     FirstModule,
     LeastDecayedEnergy,
     LeastLoaded,
@@ -23,20 +27,26 @@ from workbench.policies.dispatch import (
     LeastWaves,
     Lottery,
     LowestChannel,
+    MostFreeDie,
     MostResidual,
     MultilevelFeedback,
     NeverSplit,
     NoPriority,
     NoRotation,
     OldestFirst,
+    OpenToAll,
+    PartitionByChannel,
+    PartitionByKernel,
     PlainRandom,
     PriorityWindows,
     RandomModule,
     RandomRotation,
     RotatedSplit,
     RoundRobin,
+    RoundRobinDies,
     SameChannel,
     ServedMarks,
+    ShareByChannel,
     SplitWhenStuck,
     StaticPriority,
     StrictBlocking,
@@ -175,6 +185,8 @@ EVERY: dict[str, list[Any]] = {
             weights=(0.5, 0.3, 1.5, 0.25),
         ),
     ],
+    "admission": [OpenToAll()],
+    "die": [AnyDie()],
 }
 """Those that go with any machine whose contiguous resources have at most 20 blocks."""
 
@@ -190,6 +202,12 @@ ROUND: dict[str, list[Any]] = {
     "shared_placement": [Buddy()],
 }
 """Those that want 4, 8 or 16 blocks: groups of equal size, rounded requests, sampled lengths."""
+
+BETWEEN: dict[str, list[Any]] = {
+    "admission": [PartitionByChannel(), PartitionByKernel(), ShareByChannel(), Exclusive()],
+    "die": [RoundRobinDies(), ContiguousDies(), MostFreeDie(), FirstDie()],
+}
+"""Those that specification 3 does not know; the twin of specification 7 plays them."""
 
 WARM = CoolestFirst()
 """It reads temperatures, so a run must have them."""

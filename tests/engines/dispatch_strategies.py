@@ -24,7 +24,7 @@ MORE = (
     Resource(label="acc", blocks=8),
     Resource(label="tokens", contiguous=False, blocks=5),
     Resource(label="cluster", level="module", blocks=8),
-    Resource(label="barriers", level="module", contiguous=False, blocks=4),
+    Resource(label="tickets", level="module", contiguous=False, blocks=4),
 )
 """Of each kind one; any two of them are added to the usual resources."""
 
@@ -43,6 +43,7 @@ def machines(draw: Any, rounded: bool) -> dict[str, Any]:
         "slots": draw(st.integers(1, 5)),
         "shared": draw(few),
         "workgroups": draw(st.integers(1, 4)),
+        "barriers": draw(st.sampled_from([0, 0, 1, 2])),
         "more": tuple(draw(st.lists(st.sampled_from(MORE), unique=True, max_size=2))),
     }
 

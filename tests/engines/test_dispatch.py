@@ -12,7 +12,7 @@ from hypothesis import given
 
 from tests.engines.dispatch_cases import Case, Row, assert_same, plain
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
-from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
+from tests.engines.dispatch_policies import BETWEEN, EVERY, PLACEMENTS, ROUND, WARM
 from tests.engines.dispatch_strategies import MIXES, MORE, cases, combinations, in_queue_order
 from tests.engines.dispatch_users import USERS, BusyLately
 from tests.slow import LONG, examples, thinned
@@ -136,7 +136,7 @@ def test_every_registered_policy_is_listed() -> None:
     for slot in Dispatch.slots:
         question = Dispatch().question_of(slot)
         registered = {name for name, policy in policies(question).items() if policy.built_in}
-        listed = {policy.name for policy in [*EVERY[slot], *ROUND.get(slot, []), WARM]}
+        listed = {policy.name for policy in [*EVERY[slot], *ROUND.get(slot, []), *BETWEEN.get(slot, []), WARM]}
         assert registered - listed <= {MOVES_LIVE_RANGES}
 
 

@@ -34,21 +34,21 @@ from workbench.policies.placement import Buddy, Compaction
 from workbench.policies.probes import GroupedRun, SampledRun
 from workbench.workloads.workload import Groups
 
-BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=3)
+TICKETS = Resource(label="tickets", level="module", contiguous=False, blocks=3)
 
 
 def refused(*rows: Row, **more: Any) -> str:
     with pytest.raises(InputError) as wrong:
-        Case([Row(), *rows], modules=2, units=2, more=(BARRIERS,), **more).engine()
+        Case([Row(), *rows], modules=2, units=2, more=(TICKETS,), **more).engine()
     sentence = str(wrong.value)
     assert sentence.endswith(".")
     return sentence
 
 
-@pytest.mark.parametrize("resource", ["vgpr", "sgpr", "shared", "barriers"])
+@pytest.mark.parametrize("resource", ["vgpr", "sgpr", "shared", "tickets"])
 def test_a_group_that_never_fits_is_refused_by_the_resource(resource: str) -> None:
-    blocks = {"vgpr": 16, "sgpr": 16, "shared": 16, "barriers": 3}[resource]
-    Case([Row(need={resource: blocks})], units=2, more=(BARRIERS,)).engine()
+    blocks = {"vgpr": 16, "sgpr": 16, "shared": 16, "tickets": 3}[resource]
+    Case([Row(need={resource: blocks})], units=2, more=(TICKETS,)).engine()
     message = refused(Row(need={resource: blocks + 1}))
     assert message.startswith(f"group 1 needs {blocks + 1} blocks of {resource} in ")
     assert f"has {blocks}" in message

@@ -11,6 +11,7 @@ import pytest
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.oracles.dispatch_past import ONE, Past, rates
+from workbench.metrics.dispatch_rows import amounts
 from workbench.policies.dispatch import (
     LeastRecentEnergy,
     NoPriority,
@@ -271,3 +272,24 @@ def test_ten_billion_cycles_stay_exact():
     assert record.cycle.tolist() == [0, 10**10, far + 3, far + 10]
     assert record.rounds == 10**10 + 1 + 1 + 7
     assert record.failed_rounds == 10**10 - 1 + 6
+
+
+def test_s7_v6_groups_of_one_wave_take_no_barrier():
+    """32 wave slots and 16 barriers: 32 groups of one wave run at once, 16 of two, 10 of three."""
+    for waves, most in ((1, 32), (2, 16), (3, 10)):
+        rows = [Row(waves=waves, duration=100)] * 40
+        case = Case(rows, units=4, slots=8, workgroups=32, barriers=16, options={"dispatches_a_round": 40})
+        record = happened(case)
+        assert np.count_nonzero(record.cycle == 0) == most
+        assert record.demand[:, record.resources.index("barriers")].tolist() == [int(waves > 1)] * 40
+
+
+@pytest.mark.parametrize("shared", ["full", "divided"])
+def test_s7_a_sub_group_of_one_wave_takes_no_barrier(shared):
+    """The one barrier is taken: a group of two waves waits for it, and once it is split its waves need none."""
+    rows = [Row(waves=2, duration=50), Row(waves=2, duration=5, independent=True)]
+    stuck = SplitWhenStuck(threshold=2, shared=shared)
+    record = happened(Case(rows, barriers=1, policies={"stuck": stuck}))
+    assert record.splits.tolist() == [[3, 1, 2]]
+    assert record.cycle.tolist() == [0, 4, 5]
+    assert amounts(record)[:, record.resources.index("barriers")].tolist() == [1, 0, 0]

@@ -72,7 +72,10 @@ def _bytes_of(value: Any, path: str) -> Iterator[bytes]:
         yield np.ascontiguousarray(value).tobytes() if value.dtype != object else repr(value.tolist()).encode()
     elif isinstance(value, dict) or hasattr(value, "_asdict"):
         fields = value if isinstance(value, dict) else value._asdict()
+        later = getattr(type(value), "_field_defaults", {})
         for name, inner in fields.items():
+            if inner is None and later.get(name, inner) is None and name in later:
+                continue  # a field that was added later and says nothing
             yield from _bytes_of(inner, f"{path}.{name}")
     elif isinstance(value, (list, tuple)):
         for number, inner in enumerate(value):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.engines.dispatch_cases import Case, Row
 from tests.oracles import dispatch_measures as slow
 from tests.slow import examples
 from tests.toy_dispatch import toy
@@ -25,6 +26,7 @@ from workbench.metrics.dispatch_modules import (
     windows,
 )
 from workbench.metrics.dispatch_rows import makespan, refusal_measures, wait_measures
+from workbench.policies.dispatch import PartitionByKernel, RoundRobin
 from workbench.records.dispatch import DispatchRecord
 
 WARM = {"power": ClassPower(), "heat": RcHeat(step_cycles=7, capacity_j_per_k=1e-8)}
@@ -178,6 +180,7 @@ def counted(record: DispatchRecord) -> dict[str, float]:
         "probe_operations_each_head_per_dispatch": each / dispatched,
         "placement_searches_per_dispatch": record.placement_searches / dispatched,
         "pieces_per_dispatch": record.pieces / dispatched,
+        **slow.hang_measures(record),
     }
     return {name: float(value) for name, value in numbers.items()}
 
@@ -191,6 +194,20 @@ def test_every_measure_has_a_slow_twin(record):
     expected = {**of_rounds, **of_modules, **slow.heat_measures(record), "energy_prediction": prediction}
     assert expected.keys() == measures.keys() >= MEASURES.keys()
     alike({name: measures[name] for name in counted(record)}, counted(record))
+
+
+@pytest.mark.parametrize("barrier", [0, -1])
+def test_a_run_that_hangs_says_what_never_starts_and_has_no_times(barrier):
+    """Spec 7, V1, and the same where the small groups name no barrier, so that they end and the large ones start."""
+    small = [Row(waves=1, barrier=barrier, duration=10, kernel=0) for _ in range(2)]
+    rows = [*small, *(Row(waves=2, barrier=0, duration=10, kernel=1) for _ in range(3)), Row(channel=1, kernel=2)]
+    shut = {"admission": PartitionByKernel(parts="0-3 | 0-3 | ", others="nowhere"), "choice": RoundRobin()}
+    record = Case(rows, modules=4, slots=2, policies=shut, options={"dispatches_a_round": 64}).engine()
+    measures, expected = measure(record), slow.hang_measures(record)
+    assert {name: measures[name] for name in expected} == expected
+    never, lacking, waiting = (2, 4, 4) if barrier == 0 else (1, 1, 0)
+    assert list(expected.values())[:3] == [never, lacking, waiting]
+    assert math.isnan(measures["makespan_cycles"]) and math.isnan(measures["wait_mean_cycles"])
 
 
 def test_every_measure_that_is_declared_is_given_and_every_one_given_is_declared():

@@ -92,7 +92,7 @@ class Dispatcher:
     def whole(self, group: int) -> Offer:
         need = []
         for r, resource in enumerate(self.resources):
-            usual = {"waves": 1, "workgroups": 1}.get(resource.name)
+            usual = {"waves": 1, "workgroups": 1, "barriers": int(self.groups["waves"][group] > 1)}.get(resource.name)
             need.append(self.groups["demand"][r][group] if usual is None else usual)
         g = self.groups
         return Offer(group, g["waves"][group], g["priority"][group], bool(g["independent"][group]), need)
@@ -346,7 +346,9 @@ class Dispatcher:
     def part(self, offer: Offer, waves: int, level: int, shared_out: bool) -> Offer:
         need, of_waves = list(self.whole(offer.group).need), self.groups["waves"][offer.group]
         for r, resource in enumerate(self.resources):
-            if shared_out and not resource.of_unit:
+            if resource.barriers:
+                need[r] = int(waves > 1)
+            elif shared_out and not resource.of_unit:
                 need[r] = -(-need[r] * waves // of_waves)
         return Offer(offer.group, waves, level, offer.independent, need, shared_out)
 

@@ -9,7 +9,7 @@ def fits(machine: Any, waves: int, demand: dict[str, int]) -> bool:
     """Whether an empty module takes the whole group, every wave on one unit."""
     of_module = {r.label: r.blocks for r in machine.resources() if r.level == "module"}
     of_unit = {r.label: r.blocks for r in machine.resources() if r.level == "unit"}
-    request = {**demand, "waves": 1, "workgroups": 1}
+    request = {**demand, "waves": 1, "workgroups": 1, "barriers": int(waves > 1)}
     if any(request.get(label, 0) > blocks for label, blocks in of_module.items()):
         return False
     units = [dict(of_unit) for _ in range(machine.simds_a_unit)]

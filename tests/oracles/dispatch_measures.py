@@ -38,7 +38,27 @@ def _taken(record: Any, dispatch: int, group: int, waves: int, resource: int) ->
     need = int(record.demand[group][resource])
     if record.of_unit[resource]:
         return need * waves
+    if record.resources[resource] == "barriers":
+        return int(waves > 1)
     return math.ceil(need * waves / int(record.waves[group])) if record.shared_out[dispatch] else need
+
+
+def hang_measures(record: Any) -> dict[str, float]:
+    """Count what never starts and what waits at a barrier in a run that hangs, dispatch by dispatch (spec 7, R18)."""
+    between, names = record.between, ("groups_never_started", "groups_of_kernels_that_lack", "groups_at_barrier")
+    if between is None or between.hung_at_cycle < 0:
+        return {**dict.fromkeys(names, 0.0), "hung_at_cycle": math.nan}
+    missing, waiting = dict(enumerate(record.waves.tolist())), set()
+    for k, group in enumerate(record.group.tolist()):
+        if between.start[k] >= 0:
+            missing[group] -= sum(record.sent[k].tolist())
+            if between.begin[k] < 0 and between.end[k] < 0:
+                waiting.add(group)
+    never = {group for group, waves in missing.items() if waves > 0}
+    kernels = {between.kernel[group] for group in never}
+    lacking = [group for group in missing if between.kernel[group] in kernels]
+    counts = (len(never), len(lacking), len(waiting - never))
+    return {**dict(zip(names, map(float, counts), strict=True)), "hung_at_cycle": float(between.hung_at_cycle)}
 
 
 def makespan(record: Any) -> int:

@@ -18,6 +18,11 @@ class Resource:
     contiguous: bool
     blocks: int
 
+    @property
+    def barriers(self) -> bool:
+        """Whether what has one wave takes none of it."""
+        return self.name == "barriers"
+
 
 @dataclass(eq=False)
 class Offer:

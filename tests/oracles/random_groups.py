@@ -54,8 +54,8 @@ def load(machine: Any, groups: Any, last_arrival: int) -> Fraction:
     for resource in machine.resources():
         taken = 0
         for row in range(len(groups.arrival)):
-            one_by_one = resource.label in ("waves", "workgroups")
-            blocks = 1 if one_by_one else int(groups.demand[resource.label][row])
+            usual = {"waves": 1, "workgroups": 1, "barriers": int(groups.waves[row] > 1)}.get(resource.label)
+            blocks = int(groups.demand[resource.label][row]) if usual is None else usual
             times = int(groups.waves[row]) if resource.level == "unit" else 1
             taken += blocks * times * int(groups.duration[row])
         units = machine.simds_a_unit if resource.level == "unit" else 1

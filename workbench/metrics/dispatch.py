@@ -14,125 +14,151 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.metrics.dispatch_modules import POWER_MEASURES, TEMPERATURE_PEAK, balance_measures, power_measures
-from workbench.metrics.dispatch_rows import Rows, makespan, refusal_measures, rows, wait_measures
+from workbench.metrics.dispatch_rows import Rows, by_start, makespan, refusal_measures, rows, wait_measures
 from workbench.metrics.measure import Family, Measure, Measures, declared
 from workbench.metrics.statistics import over
 from workbench.records.dispatch import DispatchRecord
 
+NEVER_STARTED = "groups_never_started"
+"""The measure that says that a run hangs: where it is above 0, whatever took time is missing."""
+_HANG = (
+    Measure(NEVER_STARTED, "groups", "lower", "groups that never start, because the run hangs; 0 in a run that ends"),
+    Measure(
+        "groups_of_kernels_that_lack",
+        "groups",
+        "neither",
+        "groups of the kernels of which some never start; 0 in a run that ends",
+    ),
+    Measure("groups_at_barrier", "groups", "lower", "groups that have started and wait at a start barrier for ever"),
+    Measure("hung_at_cycle", "cycles", "neither", "the last cycle at which anything happens in a run that hangs"),
+)
 _ARRIVAL = "from a group's arrival to the dispatch of its last part"
+
+_OF_A_RUN = (
+    Measure("makespan_cycles", "cycles", "lower", "from cycle 0 until everything is given back", compared_by="ratio"),
+    Measure(
+        "groups_per_kilocycle",
+        "groups",
+        "higher",
+        "groups over the makespan in thousands of cycles",
+        compared_by="ratio",
+    ),
+    Measure("wait_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged"),
+    Measure("wait_p99_cycles", "cycles", "lower", f"{_ARRIVAL}, 99th percentile"),
+    Measure("wait_max_cycles", "cycles", "lower", f"{_ARRIVAL}, the longest"),
+    Measure("wait_unsplit_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged over those that were not split"),
+    Measure("failed_rounds", "rounds", "lower", "rounds in which a group waited and nothing was dispatched"),
+    Measure("failed_round_rate", "", "lower", "rounds without a dispatch, as a share of those in which a group waited"),
+    Measure("splits", "groups", "neither", "how often a group was split"),
+    Measure(
+        "refused_by_fragmentation",
+        "heads",
+        "lower",
+        "heads, summed over rounds, that fit no module although some module had enough free blocks in total",
+    ),
+    Measure("over_promised", "dispatches", "lower", "dispatches that a report promised and that failed at allocation"),
+    Measure(
+        "refused_rate",
+        "",
+        "lower",
+        "refusals (rounds in which a group at its channel's head finds no module with room) over refusals and "
+        "dispatches; each part of a split group is a dispatch",
+    ),
+    Measure(
+        "large_refused_rate",
+        "",
+        "lower",
+        "refusals over refusals and dispatches of large groups: those whose share of a module is not below the "
+        "upper quartile of all groups'",
+    ),
+    Measure(
+        "large_head_wait_mean_cycles",
+        "cycles",
+        "lower",
+        "from when a large group comes to the head of its channel to the dispatch of its last part, averaged",
+    ),
+    Measure(
+        "service_variance",
+        "",
+        "lower",
+        "variance, over the channels that compete at a priority, "
+        "of dispatches less the equal share that was due, averaged",
+    ),
+    Measure(
+        "service_gap_max",
+        "dispatches",
+        "lower",
+        "most dispatches at a priority from one of a waiting channel to its next",
+    ),
+    Measure("probe_operations", "reports", "lower", "reports made: one a module and round"),
+    Measure(
+        "probe_operations_each_head",
+        "reports",
+        "lower",
+        "reports that matching head by head would need: one a module, round and waiting channel",
+    ),
+    Measure("probe_operations_per_dispatch", "reports", "lower", "reports made over dispatches"),
+    Measure(
+        "probe_operations_each_head_per_dispatch",
+        "reports",
+        "lower",
+        "reports that matching head by head would need over dispatches",
+    ),
+    Measure("placement_searches_per_dispatch", "searches", "lower", "questions to placement policies over dispatches"),
+    Measure("pieces_per_dispatch", "pieces", "lower", "separate ranges given over dispatches"),
+    Measure("utilisation", "", "higher", "blocks asked for over all blocks, of the resource of which that is most"),
+    Measure("utilisation_cv", "", "lower", "utilisation of that resource by module: standard deviation over mean"),
+    Measure(
+        "utilisation_cv_over_time",
+        "",
+        "lower",
+        "utilisation of the resource asked for most, by module at every cycle: root of the mean variance over mean "
+        "(a proxy for `power_cv` where no power is simulated)",
+    ),
+    Measure(
+        "unit_spread",
+        "waves",
+        "lower",
+        "waves that a module's units were given, most less fewest, averaged over the modules",
+    ),
+    Measure(
+        "unit_spread_max",
+        "waves",
+        "lower",
+        "waves that a module's units were given, most less fewest: the largest of any module at any time",
+    ),
+    *POWER_MEASURES,
+    Measure("temperature_spread_k", "K", "lower", "hottest less coolest module, averaged over time"),
+    TEMPERATURE_PEAK,
+    Measure(
+        "energy_prediction",
+        "",
+        "higher",
+        "correlation of a module's energy in a window as long as the choice's "
+        "history with that in the next, each less the mean of all modules",
+    ),
+)
+"""The measures of a run that ends."""
+
+_COUNTED = (
+    "failed_rounds",
+    "failed_round_rate",
+    "splits",
+    "refused_by_fragmentation",
+    "over_promised",
+    "probe_operations",
+    "probe_operations_each_head",
+    "probe_operations_per_dispatch",
+    "probe_operations_each_head_per_dispatch",
+    "placement_searches_per_dispatch",
+    "pieces_per_dispatch",
+)
+"""What is counted of a run that hangs, too."""
 
 MEASURES = Measures(
     declared(
-        Measure(
-            "makespan_cycles", "cycles", "lower", "from cycle 0 until everything is given back", compared_by="ratio"
-        ),
-        Measure(
-            "groups_per_kilocycle",
-            "groups",
-            "higher",
-            "groups over the makespan in thousands of cycles",
-            compared_by="ratio",
-        ),
-        Measure("wait_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged"),
-        Measure("wait_p99_cycles", "cycles", "lower", f"{_ARRIVAL}, 99th percentile"),
-        Measure("wait_max_cycles", "cycles", "lower", f"{_ARRIVAL}, the longest"),
-        Measure("wait_unsplit_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged over those that were not split"),
-        Measure("failed_rounds", "rounds", "lower", "rounds in which a group waited and nothing was dispatched"),
-        Measure(
-            "failed_round_rate", "", "lower", "rounds without a dispatch, as a share of those in which a group waited"
-        ),
-        Measure("splits", "groups", "neither", "how often a group was split"),
-        Measure(
-            "refused_by_fragmentation",
-            "heads",
-            "lower",
-            "heads, summed over rounds, that fit no module although some module had enough free blocks in total",
-        ),
-        Measure(
-            "over_promised", "dispatches", "lower", "dispatches that a report promised and that failed at allocation"
-        ),
-        Measure(
-            "refused_rate",
-            "",
-            "lower",
-            "refusals (rounds in which a group at its channel's head finds no module with room) over refusals and "
-            "dispatches; each part of a split group is a dispatch",
-        ),
-        Measure(
-            "large_refused_rate",
-            "",
-            "lower",
-            "refusals over refusals and dispatches of large groups: those whose share of a module is not below the "
-            "upper quartile of all groups'",
-        ),
-        Measure(
-            "large_head_wait_mean_cycles",
-            "cycles",
-            "lower",
-            "from when a large group comes to the head of its channel to the dispatch of its last part, averaged",
-        ),
-        Measure(
-            "service_variance",
-            "",
-            "lower",
-            "variance, over the channels that compete at a priority, "
-            "of dispatches less the equal share that was due, averaged",
-        ),
-        Measure(
-            "service_gap_max",
-            "dispatches",
-            "lower",
-            "most dispatches at a priority from one of a waiting channel to its next",
-        ),
-        Measure("probe_operations", "reports", "lower", "reports made: one a module and round"),
-        Measure(
-            "probe_operations_each_head",
-            "reports",
-            "lower",
-            "reports that matching head by head would need: one a module, round and waiting channel",
-        ),
-        Measure("probe_operations_per_dispatch", "reports", "lower", "reports made over dispatches"),
-        Measure(
-            "probe_operations_each_head_per_dispatch",
-            "reports",
-            "lower",
-            "reports that matching head by head would need over dispatches",
-        ),
-        Measure(
-            "placement_searches_per_dispatch", "searches", "lower", "questions to placement policies over dispatches"
-        ),
-        Measure("pieces_per_dispatch", "pieces", "lower", "separate ranges given over dispatches"),
-        Measure("utilisation", "", "higher", "blocks asked for over all blocks, of the resource of which that is most"),
-        Measure("utilisation_cv", "", "lower", "utilisation of that resource by module: standard deviation over mean"),
-        Measure(
-            "utilisation_cv_over_time",
-            "",
-            "lower",
-            "utilisation of the resource asked for most, by module at every cycle: root of the mean variance over mean "
-            "(a proxy for `power_cv` where no power is simulated)",
-        ),
-        Measure(
-            "unit_spread",
-            "waves",
-            "lower",
-            "waves that a module's units were given, most less fewest, averaged over the modules",
-        ),
-        Measure(
-            "unit_spread_max",
-            "waves",
-            "lower",
-            "waves that a module's units were given, most less fewest: the largest of any module at any time",
-        ),
-        *POWER_MEASURES,
-        Measure("temperature_spread_k", "K", "lower", "hottest less coolest module, averaged over time"),
-        TEMPERATURE_PEAK,
-        Measure(
-            "energy_prediction",
-            "",
-            "higher",
-            "correlation of a module's energy in a window as long as the choice's "
-            "history with that in the next, each less the mean of all modules",
-        ),
+        *(one if one.name in _COUNTED else one._replace(refusals=NEVER_STARTED) for one in _OF_A_RUN),
+        *_HANG,
     ),
     Family("[1-8]", "priority {}", ("wait_mean_cycles", "wait_p99_cycles", "wait_max_cycles")),
     Family(r"[^\[\]]+", "{}", ("utilisation",)),
@@ -142,17 +168,42 @@ MEASURES = Measures(
 
 def measure(record: DispatchRecord) -> dict[str, float]:
     """Compute every measure of a run, those of its priorities and resources included."""
-    cycles = makespan(record)
+    run = by_start(record)
+    if record.between is not None and record.between.hung:
+        missing = dict.fromkeys((one.name for one in _OF_A_RUN), math.nan)  # whatever took time (spec 7, R18)
+        return {**missing, **_rounds(run), **_work(run), **_hang(record)}
+    cycles = makespan(run)
     return {
         "makespan_cycles": float(cycles),
-        "groups_per_kilocycle": over(1000 * len(record.arrival), cycles),
-        **wait_measures(record),
-        **_rounds(record),
-        **refusal_measures(record),
+        "groups_per_kilocycle": over(1000 * _ending(run), cycles),
+        **wait_measures(run),
+        **_rounds(run),
+        **refusal_measures(run),
         **service_measures(record),
-        **_work(record),
-        **balance_measures(record),
-        **power_measures(record),
+        **_work(run),
+        **balance_measures(run),
+        **power_measures(run),
+        **_hang(record),
+    }
+
+
+def _ending(record: DispatchRecord) -> int:
+    """Return how many groups end by themselves: endless ones are left out of throughput (spec 7, E4)."""
+    return len(record.arrival) - (0 if record.between is None else int(record.between.endless.sum()))
+
+
+def _hang(record: DispatchRecord) -> dict[str, float]:
+    """Count what never starts in a run that hangs, and the groups of the kernels that lack some."""
+    between = record.between
+    if between is None or not between.hung:
+        never = {NEVER_STARTED: 0.0, "groups_of_kernels_that_lack": 0.0, "groups_at_barrier": 0.0}
+        return {**never, "hung_at_cycle": math.nan}
+    lacking = np.isin(between.kernel, between.kernel[between.never_started])
+    return {
+        NEVER_STARTED: float(len(between.never_started)),
+        "groups_of_kernels_that_lack": float(lacking.sum()),
+        "groups_at_barrier": float(len(between.at_barrier)),
+        "hung_at_cycle": float(between.hung_at_cycle),
     }
 
 

@@ -59,7 +59,7 @@ def balance(record: DispatchRecord) -> Balance:
 def _add_up(rows: Rows, totals: Balance) -> None:
     for dispatch in range(rows.group.size):
         module = rows.module[dispatch]
-        cycles = rows.duration[rows.group[dispatch]]
+        cycles = rows.lasting[dispatch]
         for resource in range(rows.of_unit.size):
             totals.used[module, resource] += taken(rows, dispatch, resource) * cycles
         for unit in range(rows.sent.shape[1]):
@@ -338,14 +338,17 @@ class ExecutionSpans(NamedTuple):
     """What the modules execute when: everything that windows of any length are made of."""
 
     rates: np.ndarray
-    """int64[dispatches, 6], 2^-20 instructions of each class that each executes in a cycle."""
+    """int64[spans, 6], 2^-20 instructions of each class that each executes in a cycle; a span is a dispatch, or the
+    part of one between two changes of its rate."""
     module: np.ndarray
     begins: np.ndarray
-    """int64[dispatches], cycles, not decreasing."""
+    """int64[spans], cycles, not decreasing."""
     ends: np.ndarray
-    """int64[dispatches], cycles, not decreasing."""
+    """int64[spans], cycles, not decreasing."""
     order: np.ndarray
-    """int64[dispatches], which dispatch ends at each of these."""
+    """int64[spans], which span ends at each of these."""
+    lasting: np.ndarray
+    """int64[spans], cycles of each."""
 
 
 class Flow(NamedTuple):
@@ -366,9 +369,36 @@ def execution_spans(record: DispatchRecord) -> ExecutionSpans:
     """
     group, sent = record.group, record.sent.sum(axis=1, dtype=np.int64)
     rates = rates_of(record.instructions[group], sent, record.waves[group], record.duration[group])
-    ends = releases(record)
+    module, begins, ends = record.module, record.cycle, releases(record)
+    if record.between is not None:
+        rates, module, begins, ends = _executed(record, rates, ends)
     order = np.argsort(ends, kind="stable")
-    return ExecutionSpans(rates, record.module, record.cycle, ends[order], order)
+    return ExecutionSpans(rates, module, begins, ends[order], order, ends - begins)
+
+
+def _executed(record: DispatchRecord, rates: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return rates, modules, begins and ends of what is executed: from the passing of a barrier on, at shared rates."""
+    assert record.between is not None
+    begins, pace = record.between.begin, record.between.pace
+    row = np.flatnonzero(begins >= 0)
+    module, begins, ends = record.module[row], begins[row], ends[row]
+    if len(pace):
+        part = [np.flatnonzero((pace[:, 0] == m) & (pace[:, 1] < e) & (pace[:, 2] > b))
+                for m, b, e in zip(module, begins, ends, strict=True)]  # fmt: skip
+        times = np.array([len(some) for some in part])
+        row, module, change = np.repeat(row, times), np.repeat(module, times), pace[np.concatenate(part)]
+        begins = np.maximum(np.repeat(begins, times), change[:, 1])
+        ends = np.minimum(np.repeat(ends, times), change[:, 2])
+        rates = np.concatenate([rates, _paced(rates[row], change[:, 3])])
+        row = np.arange(len(rates) - len(row), len(rates))
+    order = np.argsort(begins, kind="stable")
+    return rates[row[order]], module[order], begins[order], ends[order]
+
+
+def _paced(rates: np.ndarray, pace: np.ndarray) -> np.ndarray:
+    """Return rates times a pace in 2^-20, rounded down (spec 7, R25)."""
+    whole, part = rates // RATE_UNIT, rates % RATE_UNIT
+    return whole * pace[:, None] + part * pace[:, None] // RATE_UNIT
 
 
 def windows(record: DispatchRecord, cycles: int, along: ExecutionSpans | None = None) -> Iterator[np.ndarray]:
@@ -405,7 +435,7 @@ def windows(record: DispatchRecord, cycles: int, along: ExecutionSpans | None = 
 def total_pj(record: DispatchRecord, along: ExecutionSpans) -> float:
     """Compute the energy of all instructions of a run, picojoules."""
     assert record.power is not None
-    counts = (along.rates * record.duration[record.group][:, None]).sum(axis=0)
+    counts = (along.rates * along.lasting[:, None]).sum(axis=0)
     return float((counts * (record.power.energies_pj() / RATE_UNIT)).sum())
 
 

@@ -22,7 +22,6 @@ class Rows(NamedTuple):
     arrival: np.ndarray
     channel: np.ndarray
     waves: np.ndarray
-    duration: np.ndarray
     demand: np.ndarray
     of_unit: np.ndarray
     """bool[resources]."""
@@ -32,16 +31,41 @@ class Rows(NamedTuple):
     sent: np.ndarray
     level: np.ndarray
     shared_out: np.ndarray
+    lasting: np.ndarray
+    """int64[dispatches], cycles from each dispatch to its release."""
+    barriers: int
+    """The resource of which dispatches of one wave take none, -1 = there is no such resource."""
+
+
+def by_start(record: DispatchRecord) -> DispatchRecord:
+    """Return the record with the dispatches that started alone, in the order of their starts, as if dispatched then.
+
+    It is the record itself where every dispatch takes its resources at once. In a run that hangs, what has not ended is
+    held until the cycle at which it hangs.
+    """
+    between = record.between
+    if between is None:
+        return record
+    order = np.argsort(between.start, kind="stable")
+    order = order[between.start[order] >= 0]
+    columns = {name: getattr(record, name)[order] for name in ("group", "module", "sent", "level", "shared_out")}
+    times = {name: getattr(between, name)[order] for name in ("start", "begin", "end")}
+    return record._replace(cycle=times["start"], between=between._replace(**times), **columns)
 
 
 def rows(record: DispatchRecord) -> Rows:
     """Return the columns of a record."""
-    return Rows(*(getattr(record, name) for name in Rows._fields))
+    columns = {name: getattr(record, name) for name in Rows._fields[:-2]}
+    barriers = record.resources.index("barriers") if "barriers" in record.resources else -1
+    return Rows(**columns, lasting=releases(record) - record.cycle, barriers=barriers)
 
 
 def releases(record: DispatchRecord) -> np.ndarray:
     """Return when each dispatch gives back what it took: int64[dispatches]."""
-    return record.cycle + record.duration[record.group]
+    if record.between is None:
+        return record.cycle + record.duration[record.group]
+    end = record.between.end
+    return np.where(end >= 0, end, record.between.hung_at_cycle)
 
 
 def makespan(record: DispatchRecord) -> int:
@@ -82,6 +106,8 @@ def taken(rows: Rows, dispatch: int, resource: int) -> int:
     need = rows.demand[group, resource]
     if rows.of_unit[resource]:
         return need * waves_of(rows, dispatch)
+    if resource == rows.barriers:
+        return min(need, waves_of(rows, dispatch) - 1)
     if rows.shared_out[dispatch]:
         return -(-need * waves_of(rows, dispatch) // rows.waves[group])
     return need

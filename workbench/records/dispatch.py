@@ -39,6 +39,61 @@ class HeatModel(Protocol):
         """Return what one step does: `heat = keeps @ heat + gains @ power`, both float64[modules, modules]."""
 
 
+class Lacking(NamedTuple):
+    """What the groups lack that wait when a run hangs, on the module that lacks least: a row a group and resource."""
+
+    group: np.ndarray
+    """int64[rows]."""
+    why: np.ndarray
+    """int64[rows], a place in `WHY`."""
+    module: np.ndarray
+    """int64[rows], -1 where the group lacks nothing."""
+    resource: np.ndarray
+    """int64[rows], -1 where the group lacks nothing."""
+    amount: np.ndarray
+    """int64[rows], blocks that are missing; of the longest run where a grant must be contiguous."""
+    die: np.ndarray
+    """int64[rows], the die that a group was told to wait for, -1 = none."""
+
+
+WHY = ("lacks", "not_admitted", "told_to_wait", "behind")
+"""Why a group waits: it lacks resources; no module admits it; it was told to wait; it lacks nothing but its turn."""
+
+
+class Between(NamedTuple):
+    """What stood between queue and unit in a run (spec 7)."""
+
+    die_of: np.ndarray
+    """int64[modules]."""
+    kernel: np.ndarray
+    """int64[groups]."""
+    barrier: np.ndarray
+    """int64[groups], -1 = none."""
+    endless: np.ndarray
+    """bool[groups]."""
+    start: np.ndarray
+    """int64[dispatches], when each took its resources, -1 = never."""
+    begin: np.ndarray
+    """int64[dispatches], when its duration began, -1 = never: after its start where it waited at a barrier."""
+    end: np.ndarray
+    """int64[dispatches], when it gave its resources back, -1 = never."""
+    hung_at_cycle: int
+    """The cycle of the last arrival, start, end or split of a run that hangs; -1 of one that ended."""
+    never_started: np.ndarray
+    """int64[...], the groups that never started, or not with all sub-groups, in a run that hangs."""
+    at_barrier: np.ndarray
+    """int64[...], the groups that started and still wait at a barrier, in a run that hangs."""
+    lacking: Lacking
+    pace: np.ndarray
+    """int64[changes, 4], where rates are shared: module, first cycle, the one after the last, and the rate of each
+    resident in 2^-20; no rows else."""
+
+    @property
+    def hung(self) -> bool:
+        """Return whether the run hangs: groups have not ended and nothing can happen any more."""
+        return self.hung_at_cycle >= 0
+
+
 class DispatchRecord(NamedTuple):
     """One run of the engine `dispatch`: the groups as they were asked for, one row a dispatch, and totals of the run.
 
@@ -71,7 +126,7 @@ class DispatchRecord(NamedTuple):
     """int64[groups], cycles from a dispatch to its release."""
     demand: np.ndarray
     """int64[groups, resources]: blocks a wave of a unit's resource (1 of `waves`), blocks a group of a module's (1 of
-    `workgroups`)."""
+    `workgroups`). Of `barriers` it is 1 for more than one wave; a sub-group of one wave takes none."""
     instructions: np.ndarray
     """int64[groups, 6], of each class, over the whole group."""
     group: np.ndarray
@@ -120,6 +175,16 @@ class DispatchRecord(NamedTuple):
     failures: np.ndarray
     """int64[failures, 2]: first cycle and how many rounds failed in a row without a change; empty unless events were
     asked for."""
+    between: Between | None = None
+    """What stood between queue and unit (spec 7); None where nothing did."""
+
+    def starts(self) -> np.ndarray:
+        """Return when each dispatch took its resources: int64[dispatches], -1 = never."""
+        return self.cycle if self.between is None else self.between.start
+
+    def ends(self) -> np.ndarray:
+        """Return when each dispatch gave its resources back: int64[dispatches], -1 = never."""
+        return self.cycle + self.duration[self.group] if self.between is None else self.between.end
 
 
 KINDS = ("give", "dispatch", "take", "round_failed", "split")
@@ -181,10 +246,14 @@ def _dispatches(record: DispatchRecord) -> dict[str, np.ndarray]:
 def _takes(record: DispatchRecord) -> list[dict[str, np.ndarray]]:
     """Return what is taken, and the same given back."""
     order, unit, resource, start, amount = record.takes.T
-    group, begin = record.group[order], record.cycle[order]
+    group, begin, end = record.group[order], record.starts()[order], record.ends()[order]
     columns = {"group": group, "module": record.module[order], "unit": unit, "start": start, "amount": amount}
-    given = begin + record.duration[group]
-    return [_part(kind, at, order, resource, **columns) for kind, at in ((_TAKE, begin), (_GIVE, given))]
+    given = end >= 0  # a group that hangs gives nothing back
+    back = {name: column[given] for name, column in columns.items()}
+    return [
+        _part(_TAKE, begin, order, resource, **columns),
+        _part(_GIVE, end[given], order[given], resource[given], **back),
+    ]
 
 
 def _failures(record: DispatchRecord) -> dict[str, np.ndarray]:

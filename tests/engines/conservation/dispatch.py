@@ -62,6 +62,8 @@ FITTED: dict[str, tuple[dict[str, Any], ...]] = {
     "grouped_run": ({"groups": 4},),
     "grouped_sampled_run": ({"groups": 4},),
     "shared_run": ({"width": 20},),
+    "partition_by_channel": ({"parts": "0 | 0 | 0"},),
+    "partition_by_kernel": ({"parts": "0 | 0 | 0"},),
 }
 REFUSED = dict.fromkeys(
     ("placement=compaction", "shared_placement=compaction"),

@@ -185,6 +185,18 @@ def refused(policies: dict[str, Any] | None = None, size: int = 1, **options: An
         ({"translation": {"shootdown": "broadcast"}},
          "options.translation.shootdown must be targeted in a node, as options.shootdown_to says who is told. Got "
          "'broadcast'. Nearest: targeted."),
+        ({"dispatch": {"concurrency": "leftover"}},
+         "options.dispatch.concurrency must be full_overlap in a node, as the streams of a node's applications order "
+         "their kernels. Got 'leftover'. Nearest: full_overlap."),
+        ({"dispatch": {"pending_depth": 2}},
+         "options.dispatch.pending_depth must be 0 in a node, as a group of a node begins its first phase when it is "
+         "dispatched. Got 2. Nearest: 0."),
+        ({"dispatch": {"progress": {"shared_rate": {"of": "waves"}}}},
+         "options.dispatch.progress must be constant in a node, as the phases of a node's groups say how long they "
+         "last. Got 'shared_rate(of=waves)'. Nearest: constant."),
+        ({"dispatch": {"spread": True}},
+         "options.dispatch.spread must be False in a node, as the kernels of a node have no clusters. Got True. "
+         "Nearest: False."),
         ({"pages": "4k"},
          "options.memory must be wait where options.pages is 4k, as pages come from the frames that the pool grants. "
          "Got 'at_once'. Nearest: wait."),

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import RAISED, inlined, kernel, noinline
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.setting import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.subgroups import (
     behind,
     first_wave_of,
@@ -145,8 +146,8 @@ def shared_out(
     return pointer
 
 
-@inlined
-def _look_at(shape: Shape, state: State, module: int) -> None:
+@noinline
+def look_at(shape: Shape, state: State, module: int) -> None:
     """Write down what each place of a module has: its longest reported run, or its free amount; and the least of each
     resource over the units."""
     place, resources = 0, shape.blocks.size
@@ -232,7 +233,7 @@ def settle(shape: Shape, columns: Columns, rules: Rules, policies: Policies, sta
     """
     changed = state.counters[COUNT.changed]
     for k in range(changed):
-        _look_at(shape, state, state.changed[k])
+        look_at(shape, state, state.changed[k])
         state.is_changed[state.changed[k]] = False
     state.counters[COUNT.changed] = 0
     for offer in range(state.offer.size):

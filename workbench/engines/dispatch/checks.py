@@ -15,7 +15,7 @@ from workbench.engines.dispatch.prepare import (
     levels_of,
     probes_of,
 )
-from workbench.engines.dispatch.state import Columns, Shape
+from workbench.engines.dispatch.setting import Columns, Shape
 from workbench.engines.kit.checks import check_column
 from workbench.engines.kit.engine import at_path
 from workbench.errors import InputError, unknown_name
@@ -39,17 +39,21 @@ def checked_case(given: Case) -> Case:
     InputError
         The levers of a policy do not go with the machine.
     """
-    return given._replace(slots=_checked_slots(given.slots, given.options, given.machine.resources()))
+    return given._replace(
+        slots=_checked_slots(given.slots, given.options, given.machine.compute_units, given.machine.resources())
+    )
 
 
 @remembered
-def _checked_slots(slots: Slots, options: DispatchOptions, resources: tuple[Resource, ...]) -> Slots:
+def _checked_slots(slots: Slots, options: DispatchOptions, modules: int, resources: tuple[Resource, ...]) -> Slots:
     labels = [resource.label for resource in resources]
     slots = slots._replace(choice=slots.choice.bound(labels))
     with at_path(f"policy.probe.{slots.probe.name}", slots.probe.name):
         _check_probes(slots, resources)
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
+    slots.die.check_resources(labels, f"policy.die.{slots.die.name}")
+    slots.admission.check_modules(modules, f"policy.admission.{slots.admission.name}")
     for term in (slots.choice, *(term for term, _ in slots.choice.terms())):
         path = f"policy.choice.{term.name}"
         term.check_resources(labels, path)

@@ -15,7 +15,8 @@ from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
 from workbench.compiled.memory_access import call
 from workbench.engines.dispatch.channels import VERDICT, tell_of
 from workbench.engines.dispatch.history import remember, warm_up
-from workbench.engines.dispatch.state import COUNT, FAULT, LOWEST, NONE, RANDOM, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.setting import LOWEST, RANDOM, Columns, Policies, Rules, Shape, Terms
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.subgroups import first_wave_of, group_of, level_of, members, waves_of, write_needs
 from workbench.engines.kit.faults import fail
 from workbench.policies.dispatch.choice.question import HELD, SCORE
@@ -36,7 +37,7 @@ def anything_fits(rules: Rules, state: State) -> bool:
     """Return True if any offer fits some module."""
     for channel in range(rules.channels):
         for offer in range(channel * rules.offers, channel * rules.offers + state.offered[channel]):
-            if state.fitting[offer] > 0:
+            if state.opens[offer] > 0:
                 return True
     return False
 
@@ -85,7 +86,7 @@ def _put_down(
     """Write down what a channel puts forward: its first offer that fits, else its head."""
     offer = channel * rules.offers
     for behind in range(state.offered[channel]):
-        if state.fitting[channel * rules.offers + behind] > 0:
+        if state.opens[channel * rules.offers + behind] > 0:
             offer = channel * rules.offers + behind
             break
     entry, seen = state.offer[offer], state.entry
@@ -97,7 +98,7 @@ def _put_down(
         fail(state.counters, FAULT.priority_raised, now, group, level)
     label = 1 if rules.one_label and level <= rules.levels else level
     seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, label, rank
-    seen[FITS, at] = int(state.fitting[offer] > 0)
+    seen[FITS, at] = int(state.opens[offer] > 0)
     seen[WAITED, at], seen[WAVES, at] = waited, waves_of(columns, state, entry)
 
 
@@ -107,8 +108,15 @@ ask_score = SCORE.ask
 @noinline
 def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int) -> int:
     """Choose the module that takes an offer, of those that it fits."""
-    count = members(state.fits[offer], state.candidates)
-    entry = state.offer[offer]
+    count = members(state.open[offer], state.candidates)
+    return best_of(shape, columns, rules, policies, state, state.offer[offer], count, now)
+
+
+@noinline
+def best_of(
+    shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, entry: int, count: int, now: int
+) -> int:
+    """Choose the module that takes an entry, of so many candidates."""
     write_needs(shape, columns, state, entry, state.need)
     if rules.heat_cycles:
         warm_up(rules, policies, state, now)
@@ -127,6 +135,12 @@ def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, sta
     if rules.asks_pages:
         tell_verdict(columns, rules, policies, state, entry, module, now)
     return module
+
+
+@inlined
+def memory_row(terms: Terms, state: State, term: int) -> int:
+    """Return the row of what a term remembers: of all dies, or of the die that was chosen (spec 7, E8)."""
+    return state.counters[COUNT.memory] * terms.weights.size + term
 
 
 @inlined
@@ -160,7 +174,7 @@ def _score(
             state.heat,
             scores,
             terms.params[term][: terms.sizes[term, 0]],
-            state.term_memory[term][: terms.sizes[term, 1]],
+            state.term_memory[memory_row(terms, state, term)][: terms.sizes[term, 1]],
         ),
     )
     if status == RAISED:
@@ -197,7 +211,7 @@ def _best(rules: Rules, state: State, count: int) -> int:
     if rules.tie == RANDOM:
         return modules[below(state.counters, COUNT.generator, tied)]
     for k in range(tied):
-        if modules[k] > state.counters[COUNT.last_module]:
+        if modules[k] > state.last_module[state.counters[COUNT.memory]]:
             return modules[k]
     return modules[0]
 
@@ -228,7 +242,7 @@ def _tell_terms(policies: Policies, state: State, group: int, now: int) -> None:
         if terms.held[term] == NO_ANSWER:
             continue
         params = terms.params[term][: terms.sizes[term, 0]]
-        memory = state.term_memory[term][: terms.sizes[term, 1]]
+        memory = state.term_memory[memory_row(terms, state, term)][: terms.sizes[term, 1]]
         if tell_held(terms.held[term], PagesNotice(state.pages, params, memory)) == RAISED:
             fail(state.counters, FAULT.choice_raised, now, group, term)
 

@@ -1,4 +1,4 @@
-"""The engine `dispatch`: workgroups of several channels over the modules of a GPU, under eight policies (spec 3).
+"""The engine `dispatch`: workgroups of several channels over the modules of a GPU, under ten policies (spec 3, spec 7).
 
 A setup is read and checked, the state of a run with empty modules and full queues is made, the loop plays it, and its
 record is returned. Refused before anything runs: tables that are none, policies that do not go with the machine, groups
@@ -12,24 +12,31 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiled.memory_access import Referent
+from workbench.engines.dispatch.between import hook
 from workbench.engines.dispatch.checks import check_groups, check_levels, check_table, checked_case
+from workbench.engines.dispatch.lacking import lacking
 from workbench.engines.dispatch.loop import play_all
+from workbench.engines.dispatch.lot import check_lot
 from workbench.engines.dispatch.prepare import (
     Case,
     DispatchOptions,
     Slots,
     columns_of,
+    is_between,
     needs_history,
     policies_of,
     rules_of,
     shape_of,
 )
 from workbench.engines.dispatch.run import Run, new_state
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, RANDOM, Columns, Play, Rules, State
+from workbench.engines.dispatch.setting import RANDOM, Columns, Rules
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Play, State
 from workbench.engines.kit import Attempt, Simulator, Stop
 from workbench.machine import Machine
 from workbench.policies.policy import Policy
-from workbench.records.dispatch import DispatchRecord
+from workbench.records.dispatch import Between, DispatchRecord, Lacking
+from workbench.structures.timetable import NEVER
 
 _TOTALS = {
     "rounds": COUNT.rounds,
@@ -65,6 +72,9 @@ class Dispatch(Simulator[DispatchRecord]):
         groups = given.setup.workload.groups(given.machine, given.streams)
         check_table(groups, resources, of_part)
         check_levels(given, groups)
+        if is_between(given, groups):
+            options = given.options
+            check_lot(groups, options.pending_depth, options.concurrency != "full_overlap", options.progress.shared)
         shape, history = shape_of(given, resources), needs_history(given)
         columns = columns_of(given, groups, resources, history)
         check_groups(given, shape, columns, resources)
@@ -92,6 +102,9 @@ class Dispatch(Simulator[DispatchRecord]):
         return Play(shape, columns, rules, policies, state)
 
     def loop(self, play: Play) -> None:
+        lent = Referent(play) if play.rules.between else None
+        if lent:
+            hook(play, lent)
         play_all(play)
 
     def words(self, run: Run, state: State, stop: Stop) -> Mapping[str, Any]:
@@ -123,7 +136,7 @@ class Dispatch(Simulator[DispatchRecord]):
             of_unit=np.array([r.level == "unit" for r in resources]),
             contiguous=np.array([r.contiguous for r in resources]),
             blocks=shape.blocks,
-            arrival=columns.arrival,
+            arrival=run.groups.arrival,
             channel=columns.channel,
             priority=columns.priority,
             waves=columns.waves,
@@ -146,4 +159,54 @@ class Dispatch(Simulator[DispatchRecord]):
             clock_mhz=run.given.machine.clock_mhz,
             power=options.power if options.power.simulated else None,
             heat=options.heat if options.heat.simulated else None,
+            between=_between(run, play, sent) if rules.between else None,
         )
+
+
+def _pace(play: Play, sent: int) -> np.ndarray:
+    """Return the rate of each module from change to change, where rates are shared: int64[changes, 4]."""
+    state = play.state
+    if not play.rules.paced or not sent:
+        return np.zeros((0, 4), np.int64)
+    start, end, module = state.between.start[:sent], state.between.end[:sent], state.module[:sent]
+    counts = state.sent[:sent].sum(axis=1) if play.rules.paced_by_waves else np.ones(sent, np.int64)
+    took, gave = start >= 0, end >= 0
+    changes = np.concatenate([np.stack([module[took], start[took], counts[took]]),
+                              np.stack([module[gave], end[gave], -counts[gave]])], axis=1)  # fmt: skip
+    order = np.lexsort((changes[1], changes[0]))
+    module, cycle, change = changes[:, order]
+    last = np.append((np.diff(module) != 0) | (np.diff(cycle) != 0), True)
+    residents = np.cumsum(change)[last]  # a module is empty after its last change, unless the run hangs
+    module, cycle = module[last], cycle[last]
+    first = np.flatnonzero(np.append(True, np.diff(module) != 0))
+    residents -= np.repeat(np.append(0, residents)[first], np.diff(np.append(first, len(module))))
+    until = np.append(cycle[1:], 0)
+    until[np.append(first[1:] - 1, len(module) - 1)] = NEVER
+    rows = np.stack([module, cycle, until, play.policies.rates[residents]], axis=1)
+    return rows[residents > 0].astype(np.int64)
+
+
+def _between(run: Run, play: Play, sent: int) -> Between:
+    """Return what stood between queue and unit, and how the run ended."""
+    state, lot, groups = play.state, play.columns.lot, run.groups
+    start, begin, end = state.between.start[:sent], state.between.begin[:sent], state.between.end[:sent]
+    group, waves = state.group[:sent], state.sent[:sent].sum(axis=1)
+    hangs = state.counters[COUNT.unended] > 0
+    started = np.bincount(group[start >= 0], waves[start >= 0], groups.waves.size)
+    never_started = np.flatnonzero(started < groups.waves) if hangs else np.zeros(0, np.int64)
+    waits = np.unique(group[(start >= 0) & (begin < 0) & (end < 0)])
+    happened = (groups.arrival, start, end, state.splits[: state.counters[COUNT.splits], 0])
+    return Between(
+        die_of=play.shape.die_of,
+        kernel=lot.kernel,
+        barrier=lot.barrier,
+        endless=lot.endless,
+        start=start,
+        begin=begin,
+        end=end,
+        hung_at_cycle=max(int(column.max(initial=NONE)) for column in happened) if hangs else NONE,
+        never_started=never_started,
+        at_barrier=np.setdiff1d(waits, never_started).astype(np.int64) if hangs else never_started,
+        lacking=lacking(play) if hangs else Lacking(*np.zeros((6, 0), np.int64)),
+        pace=_pace(play, sent),
+    )

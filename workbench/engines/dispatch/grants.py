@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, Answer, inlined, kernel, noinline
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, OWN, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.setting import OWN, Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.subgroups import group_of, of_module
 from workbench.engines.kit.faults import fail
 from workbench.policies.placement.question import PLACE, TOLD, ReadyPlacement
@@ -191,7 +192,7 @@ def _amount(
 ) -> int:
     """Return the blocks of one range of a contiguous resource; 0 = none is needed."""
     if unit == OWN:
-        return shape.footprint[resource, of_module(columns, state, entry, resource)]
+        return shape.footprint[resource, of_module(shape, columns, state, entry, resource)]
     waves = state.counts[unit]
     if rules.a_block_a_wave:
         return shape.footprint[resource, columns.demand[group, resource]] if waves else 0
@@ -199,9 +200,11 @@ def _amount(
 
 
 @noinline
-def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int) -> None:
+def log_takes(
+    shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int, number: int
+) -> None:
     """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
-    group, place_at, number = group_of(columns, state, entry), 0, number_of(rules, state, slot)
+    group, place_at = group_of(columns, state, entry), 0
     for t in range(shape.units):
         waves = state.counts[t]
         for h in range(shape.of_unit):
@@ -220,7 +223,7 @@ def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry:
                 _log(state, number, t, h, state.held[slot, place_at], amount)
                 place_at += 1
     for h in range(shape.of_unit, shape.blocks.size):
-        requested = of_module(columns, state, entry, h)
+        requested = of_module(shape, columns, state, entry, h)
         if requested == 0:
             continue
         if shape.first_map[h] < 0:
@@ -261,7 +264,7 @@ def count_resources(
                 state.free_count[h, module * shape.units + t] += sign * amount
                 taken += amount
         else:
-            requested = of_module(columns, state, entry, h)
+            requested = of_module(shape, columns, state, entry, h)
             taken = requested if shape.first_map[h] < 0 else shape.footprint[h, requested]
             state.free_count[h, module] += sign * taken
         state.total[module * resources + h] += sign * taken

@@ -16,7 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline
-from workbench.engines.dispatch.state import COUNT, NONE, Columns, Policies, Rules, State, Warmth
+from workbench.compiled.memory_access import call
+from workbench.engines.dispatch.setting import HOOK, Columns, Policies, Rules, Warmth
+from workbench.engines.dispatch.state import COUNT, NONE, State
 from workbench.structures.execution_rates import CLASSES, RATE_BITS, RATE_UNIT, part_rate
 
 SCALE = float(RATE_UNIT)
@@ -90,6 +92,41 @@ def change_rate(columns: Columns, policies: Policies, state: State, dispatch: in
 
 
 @noinline
+def change_pace(policies: Policies, state: State, module: int, now: int) -> None:
+    """Let a module execute what `new_rate` says from this cycle on; changes within a cycle are one."""
+    _issue_until(state, module, now)
+    last = state.event_last[module]
+    row = last if last != NONE and state.between.pace_at[last] == now else state.counters[COUNT.paces]
+    for term in range(policies.terms.weights.size):
+        if policies.terms.halving[term]:
+            _halve_until(policies.terms.halving[term], state, term, module, now)
+        elif policies.terms.history[term] and state.old_event[term, module] == NONE:
+            state.old_event[term, module] = row
+    if row != last:
+        state.counters[COUNT.paces] += 1
+        if last != NONE:
+            state.event_next[last] = row
+        state.event_next[row] = NONE
+        state.event_last[module] = row
+        state.between.pace_at[row] = now
+    for s in range(CLASSES):
+        state.rate[module, s] = state.between.pace_rate[row, s] = state.between.new_rate[s]
+
+
+@noinline
+def follow_paces(state: State, term: int, module: int, until: int) -> None:
+    """Move the far end of a window up to a cycle, where rates are shared."""
+    row = state.old_event[term, module]
+    while row != NONE and state.between.pace_at[row] <= until:
+        _run_old(state, term, module, state.between.pace_at[row])
+        for s in range(CLASSES):
+            state.old_rate[term, module, s] = state.between.pace_rate[row, s]
+        row = int(state.event_next[row])
+    state.old_event[term, module] = row
+    _run_old(state, term, module, until)
+
+
+@noinline
 def _follow(columns: Columns, state: State, term: int, module: int, until: int) -> None:
     """Move the far end of a window up to a cycle, through the changes that leave it."""
     event = state.old_event[term, module]
@@ -97,6 +134,8 @@ def _follow(columns: Columns, state: State, term: int, module: int, until: int) 
         dispatch = event >> 1
         group = int(state.group[dispatch])
         at = state.cycle[dispatch] + (columns.duration[group] if event & 1 else 0)
+        if state.between.begin.size:
+            at = state.between.end[dispatch] if event & 1 else state.between.begin[dispatch]
         if at > until:
             break
         _run_old(state, term, module, at)
@@ -133,7 +172,11 @@ def _remember_own(columns: Columns, policies: Policies, state: State, term: int,
         state.recent[1, module * classes + s] = 0.0
     if window:
         _issue_until(state, module, now)
-        _follow(columns, state, term, module, max(now - window, 0))
+        if state.between.pace_at.size:
+            hooks = policies.hooks
+            call(hooks[HOOK.follow_paces], hooks[HOOK.lent], (term, module, max(now - window, 0)))
+        else:
+            _follow(columns, state, term, module, max(now - window, 0))
         for s in range(CLASSES):
             issued = state.issued[module, s] - state.old_issued[term, module, s]
             state.recent[1, module * classes + s] = issued / SCALE

@@ -15,11 +15,13 @@ is asked again in every round.
 from __future__ import annotations
 
 from workbench.compiled import NO_ANSWER, RAISED, by_reference, inlined, kernel, noinline
+from workbench.compiled.memory_access import call
 from workbench.engines.dispatch.channels import put_forward, settle, tell_failure
 from workbench.engines.dispatch.choice import NOTHING_FITS, REFUSED, choose, select
 from workbench.engines.dispatch.grants import take_slot
 from workbench.engines.dispatch.reports import first_reports, next_renewal, renew_in_turn
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Policies, Rules, State, to_int64
+from workbench.engines.dispatch.setting import HOOK, Columns, Policies, Rules, to_int64
+from workbench.engines.dispatch.state import COUNT, FAULT, NO_OFFER, NO_ROW, NONE, Play, State
 from workbench.engines.dispatch.steps import exchange, open_again, split_stuck, stop_issuing
 from workbench.engines.dispatch.subgroups import group_of
 from workbench.engines.kit.faults import FINE, STOP, fail
@@ -28,7 +30,6 @@ from workbench.policies.dispatch.priority import HOLDS, OrderView
 from workbench.structures.timetable import NEVER, next_due, take
 
 ask_holds = HOLDS.ask
-NO_OFFER = to_int64(NONE)
 MOST_ORDERS = 1 << 16
 """Orders in which a selection policy may dispatch nothing, one after another, while all modules are empty."""
 
@@ -62,13 +63,19 @@ def take_event(play: Play) -> None:
 @kernel
 def next_cycle(state: State) -> int:
     """Return the cycle of the next event, or `NEVER`."""
-    return min(next_due(state.due), state.counters[COUNT.look])
+    return min(_next_release(state), state.counters[COUNT.look])
+
+
+@kernel
+def _next_release(state: State) -> int:
+    """Return the cycle at which something is given back next, or `NEVER`."""
+    return min(next_due(state.due), state.counters[COUNT.next_end])
 
 
 @kernel
 def releases_next(state: State) -> bool:
     """Return whether the next event gives something back."""
-    return next_due(state.due) <= state.counters[COUNT.look]
+    return _next_release(state) <= state.counters[COUNT.look]
 
 
 @kernel
@@ -80,16 +87,29 @@ def next_rank(state: State) -> int:
 @inlined
 def _release(play: Play) -> None:
     """Let a group give back what it holds; where that is asked for, let it first have issued all it will."""
-    state, now = play.state, next_due(play.state.due)
+    state, now = play.state, _next_release(play.state)
     slots = state.slot_dispatch.shape[0]
-    slot = take(state.due, now)
+    if state.counters[COUNT.next_end] == now:
+        hooks = play.policies.hooks
+        slot = call(hooks[HOOK.take_paced], hooks[HOOK.lent], (now,))
+    else:
+        slot = take(state.due, now)
     if slot >= slots:
         stop_issuing(play.columns, play.rules, play.policies, state, slot - slots, now)
         return
     make_present(play, now)
     state.counters[COUNT.stale], state.counters[COUNT.look] = 1, now
     module = to_int64(state.module[state.slot_dispatch[slot, 0]])
-    exchange(play.shape, play.columns, play.rules, play.policies, state, NO_OFFER, module, slot, now)
+    exchange(play.shape, play.columns, play.rules, play.policies, state, NO_OFFER, NO_ROW, module, slot, now)
+    if play.rules.paced:
+        _renew_pace(play)
+
+
+@inlined
+def _renew_pace(play: Play) -> None:
+    """Give the modules whose residents changed their new rate."""
+    hooks = play.policies.hooks
+    call(hooks[HOOK.renew_pace], hooks[HOOK.lent], (play.state.counters[COUNT.now],))
 
 
 @inlined
@@ -98,6 +118,12 @@ def _look(play: Play) -> None:
     state, now = play.state, play.state.counters[COUNT.look]
     counters = state.counters
     make_present(play, now)
+    if counters[COUNT.over]:
+        counters[COUNT.look] = NEVER
+        return
+    if play.rules.pending_depth:
+        hooks = play.policies.hooks
+        call(hooks[HOOK.start_queued], hooks[HOOK.lent], (now,))
     renewed = renew_in_turn(play.shape, play.policies, state, now)
     if put_forward(play.columns, play.rules, state, now) or renewed:
         counters[COUNT.stale] = 1
@@ -105,6 +131,8 @@ def _look(play: Play) -> None:
         counters[COUNT.looked] = 1
         if counters[COUNT.waiting] > 0 and now % play.rules.round_cycles == 0:
             play_round(play, now)
+    if play.rules.paced:
+        _renew_pace(play)
     if counters[STOP.fault] == FINE:
         _plan(play, now)
 
@@ -140,14 +168,19 @@ def _plan(play: Play, now: int) -> None:
     counters[COUNT.tries] = counters[COUNT.tries] + refused if idle else 0
     most_orders = MOST_ORDERS if play.rules.skips else play.rules.most_tries
     in_vain = counters[COUNT.orders] > most_orders or counters[COUNT.tries] > play.rules.most_tries
-    if counters[COUNT.waiting] > 0 and idle and (in_vain or counters[COUNT.look] == NEVER):
+    if counters[COUNT.waiting] == 0 or not idle or not (in_vain or counters[COUNT.look] == NEVER):
+        return
+    if play.rules.hangs:
+        counters[COUNT.look] = NEVER
+    else:
         fail(counters, FAULT.starved, now, NONE, counters[COUNT.tries])
 
 
 @inlined
 def _is_idle(rules: Rules, state: State) -> bool:
-    """Return whether all modules are empty and no group will come that a channel could put forward."""
-    if state.counters[COUNT.running] > 0 or state.counters[COUNT.next_arrival] != NEVER:
+    """Return whether nothing will be given back and no group will come that a channel could put forward."""
+    running = _next_release(state) < NEVER if rules.hangs else state.counters[COUNT.running] > 0
+    if running or state.counters[COUNT.next_arrival] != NEVER:
         return False
     for channel in range(rules.channels):
         if state.unasked[channel] > 0 and state.offered[channel] < rules.offers:
@@ -161,7 +194,7 @@ def _next_look(play: Play, now: int) -> int:
     rules, policies, state = play.rules, play.policies, play.state
     counters = state.counters
     following = counters[COUNT.next_arrival]
-    if not rules.skips and (counters[COUNT.waiting] > 0 or min(following, next_due(state.due)) < NEVER):
+    if not rules.skips and (counters[COUNT.waiting] > 0 or min(following, _next_release(state)) < NEVER):
         return now + 1
     if counters[COUNT.waiting] == 0:
         return following
@@ -217,9 +250,18 @@ def play_round(play: Play, now: int) -> None:
 def _judge_again(play: Play, now: int) -> None:
     """Renew the verdicts, and once more where a placement that refused may have changed its mind."""
     while True:
-        settle(play.shape, play.columns, play.rules, play.policies, play.state, now)
+        _settle(play, now)
         if play.state.counters[STOP.fault] != FINE or not open_again(play.rules, play.state):
             return
+
+
+@inlined
+def _settle(play: Play, now: int) -> None:
+    """Renew the verdicts, and which modules are open to each head."""
+    settle(play.shape, play.columns, play.rules, play.policies, play.state, now)
+    if play.rules.between:
+        hooks = play.policies.hooks
+        call(hooks[HOOK.open_modules], hooks[HOOK.lent], (now,))
 
 
 @inlined
@@ -239,7 +281,7 @@ def _dispatch_groups(play: Play, now: int) -> int:
             break
         sent += 1
         put_forward(columns, rules, state, now)
-        settle(play.shape, columns, rules, play.policies, state, now)
+        _settle(play, now)
     if sent > 0:
         counters[COUNT.came_to] = DISPATCHED
     return sent
@@ -249,8 +291,11 @@ def _dispatch_groups(play: Play, now: int) -> int:
 def _dispatch(play: Play, offer: int, now: int) -> bool:
     """Let an offer take its resources of the module that is chosen; False if a placement refused."""
     shape, columns, rules, policies, state = play.shape, play.columns, play.rules, play.policies, play.state
+    if rules.between:
+        hooks = policies.hooks
+        return call(hooks[HOOK.dispatch], hooks[HOOK.lent], (offer, now)) != 0
     module = choose(shape, columns, rules, policies, state, offer, now)
-    return exchange(shape, columns, rules, policies, state, offer, module, take_slot(state), now)
+    return exchange(shape, columns, rules, policies, state, offer, NO_ROW, module, take_slot(state), now)
 
 
 @noinline
@@ -264,10 +309,10 @@ def count_rounds(columns: Columns, rules: Rules, state: State, rounds: int) -> N
     counters[COUNT.head_rounds] += rounds * counters[COUNT.waiting]
     for channel in range(rules.channels):
         head = channel * rules.offers
-        if state.offered[channel] > 0 and state.fitting[head] == 0:
+        if state.offered[channel] > 0 and state.opens[head] == 0:
             if not rules.forgets:
                 state.refused[group_of(columns, state, state.offer[head])] += rounds
-            if state.enoughs[head] > 0:
+            if state.short_of_runs[head] > 0:
                 counters[COUNT.fragmented] += rounds
 
 

@@ -20,7 +20,8 @@ from workbench.engines.dispatch.history import (
     warm_up,
 )
 from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, take_event
-from workbench.engines.dispatch.state import COUNT, NONE, Columns, Play, Policies, Rules, State, to_int64
+from workbench.engines.dispatch.setting import Columns, Policies, Rules, to_int64
+from workbench.engines.dispatch.state import COUNT, NONE, Play, State
 from workbench.engines.dispatch.subgroups import behind, group_of, link
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import moment, share

@@ -5,21 +5,26 @@ That is the machine's shape, the groups as columns, the levers as whole numbers,
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, addresses
-from workbench.engines.dispatch.state import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
+from workbench.engines.dispatch.lot import NO_LOT, lot_of, says_anything, when_forward
+from workbench.engines.dispatch.setting import HOOK, OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
+from workbench.engines.dispatch.state import NONE
 from workbench.engines.kit import Given, slot
 from workbench.engines.kit.columns import padded
 from workbench.errors import InputError
 from workbench.levers import Spec, lever, remembered
 from workbench.machine import Machine
-from workbench.machine.machine import Resource
+from workbench.machine.machine import BARRIERS, Resource
 from workbench.machine.power import Heat, NoHeat, NoPower, Power
+from workbench.machine.progress import Constant, Progress
+from workbench.policies.dispatch.admission import Admission, ReadyAdmission
 from workbench.policies.dispatch.choice.energy import WAITS
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.die import Die, ReadyDie
 from workbench.policies.dispatch.priority import Priority
 from workbench.policies.dispatch.selection.question import Selection
 from workbench.policies.dispatch.stuck import FOR_EVER, Stuck
@@ -41,6 +46,8 @@ class Slots(NamedTuple):
     selection: Selection = slot("served_marks")
     stuck: Stuck = slot("never_split")
     units: Units = slot("rotated_split")
+    admission: Admission = slot("open_to_all")
+    die: Die = slot("any_die")
     choice: Choice = slot("most_residual")
 
     def placement_of(self, resource: Resource) -> Placement:
@@ -71,6 +78,21 @@ class DispatchOptions(Spec):
     module_tie: Literal["lowest", "random", "rotating"] = lever(
         "lowest", description="which of the modules with the same score is taken (spec 3, E19)"
     )
+    concurrency: Literal["full_overlap", "leftover", "serialise"] = lever(
+        "full_overlap",
+        description="whether a kernel waits until all groups of those before have started, or ended (spec 7, R21)",
+    )
+    pending_depth: int = lever(
+        0,
+        least=0,
+        most=64,
+        unit="groups",
+        description="places in front of each module where dispatched groups wait for its resources (spec 7, R22)",
+    )
+    spread: bool = lever(False, description="whether no module takes two groups of a cluster (spec 7, R12)")
+    progress: Progress = lever(
+        Constant(), description="whether a group lasts its duration, or gets on at a rate shared in its module"
+    )
     power: Power = lever(NoPower(), description="the energy of instructions; off unless asked for")
     heat: Heat = lever(NoHeat(), description="how warm the modules become; off unless asked for")
 
@@ -91,8 +113,6 @@ MOST_TRIES = 1 << 20
 """Refusals by placements that draw or remember, one after another, while all modules are empty."""
 SKIPS = 1
 """Tests set 0: no cycle and no round is skipped (`Rules.skips`)."""
-OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
-"""The resources of which a wave, or a group, always takes one."""
 
 
 def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
@@ -105,11 +125,15 @@ def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
                 f"policy.{slot}.{placement.name} moves live ranges, which a dispatcher's {resource.label} cannot; "
                 "choose a contiguous placement or paged_memory."
             )
-    return _shape_of(case.machine.compute_units, case.machine.simds_a_unit, resources, placements)
+    dies = case.machine.dies or (case.machine.compute_units,)
+    return _shape_of(dies, case.machine.simds_a_unit, resources, placements)
 
 
 @remembered
-def _shape_of(modules: int, units: int, resources: tuple[Resource, ...], placements: tuple[Placement, ...]) -> Shape:
+def _shape_of(
+    dies: tuple[int, ...], units: int, resources: tuple[Resource, ...], placements: tuple[Placement, ...]
+) -> Shape:
+    modules = sum(dies)
     each = list(zip(resources, placements, strict=True))
     copies = [modules * units if r.level == "unit" else modules for r in resources]
     maps = [n if r.contiguous else 0 for r, n in zip(resources, copies, strict=True)]
@@ -129,6 +153,9 @@ def _shape_of(modules: int, units: int, resources: tuple[Resource, ...], placeme
         totals=np.array([r.blocks * (units if r.level == "unit" else 1) for r in resources]),
         places=sum(units if r.level == "unit" else 1 for r in resources),
         ranges=_ranges(units, resources),
+        dies=len(dies),
+        die_of=np.repeat(np.arange(len(dies)), dies),
+        barriers=next((h for h, r in enumerate(resources) if r.label == BARRIERS), NONE),
     )
 
 
@@ -156,13 +183,14 @@ def columns_of(case: Case, groups: Groups, resources: tuple[Resource, ...], hist
     count, channels = groups.arrival.size, channels_of(groups)
     demand = np.zeros((count, len(resources)), np.int64)
     for h, resource in enumerate(resources):
-        always = resource.label in (OF_A_WAVE, OF_A_GROUP)
-        demand[:, h] = 1 if always else groups.demand.get(resource.label, 0)
-    following, first = _queues(groups.channel, channels)
+        always = case.machine.taken_always(resource.label, groups.waves)
+        demand[:, h] = groups.demand.get(resource.label, 0) if always is None else always
+    lot = lot_of(groups) if is_between(case, groups) else NO_LOT
+    following, first = _queues(groups.channel, channels, lot.beside)
     duration = lasting(case, groups.duration)
     none = np.zeros((0, 6), np.int64)
     return Columns(
-        groups.arrival,
+        when_forward(groups.arrival, lot),
         groups.channel,
         groups.priority,
         groups.waves,
@@ -173,7 +201,16 @@ def columns_of(case: Case, groups: Groups, resources: tuple[Resource, ...], hist
         _rates(groups, duration) if history else none,
         following,
         first,
+        lot,
     )
+
+
+def is_between(case: Case, groups: Groups) -> bool:
+    """Return whether anything stands between queue and unit that spec 3 does not know."""
+    options, slots = case.options, case.slots
+    if options.pending_depth or options.concurrency != "full_overlap" or options.progress.shared:
+        return True
+    return not (slots.admission.neutral() and slots.die.neutral()) or says_anything(groups)
 
 
 def channels_of(groups: Groups) -> int:
@@ -193,10 +230,15 @@ def lasting(case: Case, duration: np.ndarray) -> np.ndarray:
     return duration
 
 
-def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the group behind each in its channel, and the first of each channel; -1 = none."""
+def _queues(channel: np.ndarray, channels: int, beside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the group behind each in its channel, and the first of each channel; -1 = none.
+
+    Of a cluster the first group alone stands in the queue.
+    """
     following = np.full(channel.size, -1, np.int32)
     order = np.argsort(channel.astype(np.min_scalar_type(channels)), kind="stable")  # small numbers sort fast
+    if beside.size and (beside >= 0).any():
+        order = order[~np.isin(order, beside)]
     heads = np.diff(channel[order], prepend=-1) > 0
     following[order[:-1][~heads[1:]]] = order[1:][~heads[1:]]
     first = np.full(channels, -1)
@@ -242,7 +284,25 @@ def rules_of(case: Case, groups: Groups, history: bool, events: bool) -> Rules:
         events=int(events),
         one_label=int(case.slots.priority.one_label),
         skips=SKIPS,
+        **(_rules_between(case, groups) if is_between(case, groups) else {}),
     )
+
+
+def _rules_between(case: Case, groups: Groups) -> dict[str, int]:
+    """Return the rules of what stands between queue and unit; a run without any has none of them."""
+    options, slots = case.options, case.slots
+    return {
+        "between": 1,
+        "hangs": 1,
+        "asks_admission": int(not slots.admission.neutral()),
+        "asks_die": int(not slots.die.neutral()),
+        "in_order": ("full_overlap", "leftover", "serialise").index(options.concurrency),
+        "clusters": int(groups.cluster is not None and bool((groups.cluster > 1).any())),
+        "spread": int(options.spread),
+        "paced": int(options.progress.shared),
+        "paced_by_waves": int(options.progress.of == "waves"),
+        "pending_depth": options.pending_depth,
+    }
 
 
 def _grants_what_fits(case: Case) -> bool:
@@ -291,9 +351,14 @@ def needs_history(case: Case) -> bool:
 
 
 def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.ndarray]:
-    """Return the policies for one run, and what the scores remember at its start: int64[terms, most slots]."""
+    """Return the policies for one run, and what the scores remember at its start: int64[memories * terms, most slots].
+
+    Where dies are chosen, each has a memory of its own behind that of all (spec 7, E8).
+    """
     slots, modules, segments = case.slots, case.machine.compute_units, 2
     terms, memory = _terms(case, checked)
+    if rules.asks_die:
+        memory = np.concatenate([memory, *(_memory_of_die(case, d) for d in range(len(case.machine.dies) or 1))])
     ready = Policies(
         _probes(case, checked),
         slots.placement.ready(segments, 0, checked),
@@ -305,6 +370,7 @@ def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.n
         terms,
         _turns(case),
         _warmth(case, modules if rules.heat_cycles else 0),
+        *(_ready_between(case, rules, checked) if rules.between else _NOTHING_BETWEEN),
     )
     return ready, memory
 
@@ -312,6 +378,33 @@ def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.n
 def selection_seed(streams: Streams) -> int:
     """Return what the random numbers of the policy that selects channels follow from."""
     return streams.integer("selection")
+
+
+_NOTHING_BETWEEN = (
+    ReadyDie(NO_ANSWER, np.zeros(1)),
+    ReadyAdmission(NO_ANSWER, np.zeros(1)),
+    np.zeros(0, np.int64),
+    addresses([NO_ANSWER] * len(HOOK)),
+)
+"""The last four of the policies where nothing stands between queue and unit; they are never written to."""
+
+
+def _ready_between(case: Case, rules: Rules, checked: bool) -> tuple[Any, ...]:
+    slots, labels = case.slots, [resource.label for resource in case.machine.resources()]
+    rates = case.options.progress.rates(_most_waves(case)) if rules.paced else np.zeros(0, np.int64)
+    hooks = addresses([NO_ANSWER] * len(HOOK))
+    return slots.die.ready(labels, checked), slots.admission.ready(checked), rates, hooks
+
+
+def _most_waves(case: Case) -> int:
+    """Return the waves that a module can hold, and so the groups."""
+    return sum(r.blocks * case.machine.simds_a_unit for r in case.machine.resources() if r.label == "waves")
+
+
+def _memory_of_die(case: Case, die: int) -> np.ndarray:
+    modules = case.machine.compute_units
+    seeds = (case.streams.integer(f"choice/{k}/die/{die}") for k in range(len(case.slots.choice.terms())))
+    return padded([t.start_memory(modules, seed) for (t, _), seed in zip(case.slots.choice.terms(), seeds)])
 
 
 def _terms(case: Case, checked: bool) -> tuple[Terms, np.ndarray]:

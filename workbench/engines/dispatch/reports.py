@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from workbench.compiled import RAISED, inlined, kernel, noinline
 from workbench.engines.dispatch.channels import module_changed
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, OWN, Columns, Policies, Shape, State, Turns
+from workbench.engines.dispatch.setting import OWN, Columns, Policies, Shape, Turns
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.subgroups import group_of
 from workbench.engines.kit.faults import fail
 from workbench.policies.probes.question import PROBE, ProbeView

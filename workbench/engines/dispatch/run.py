@@ -11,11 +11,13 @@ from workbench.engines.dispatch.channels import VERDICTS, of_one_event
 from workbench.engines.dispatch.history import BEHIND
 from workbench.engines.dispatch.loop import FITS_NOWHERE
 from workbench.engines.dispatch.prepare import Case, classes_of, splits
-from workbench.engines.dispatch.state import COUNT, NONE, Columns, Rules, Shape, State
+from workbench.engines.dispatch.setting import Columns, Lot, Rules, Shape
+from workbench.engines.dispatch.state import COUNT, NONE, BetweenState, State
 from workbench.engines.kit import made
+from workbench.engines.kit.columns import sizes_of
 from workbench.machine.machine import Resource
 from workbench.structures.bitmaps import all_free
-from workbench.structures.timetable import new_timetable
+from workbench.structures.timetable import NEVER, new_timetable, new_tournament
 from workbench.workloads.workload import Groups
 
 
@@ -33,7 +35,15 @@ class Run(NamedTuple):
 def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray, logs: Mapping[str, int]) -> State:
     """Return the state of a run in which nothing has happened."""
     shape, memory = run.shape, _memories(run)
-    sizes = {**_sizes(run, columns, rules), "maps": len(memory), "memory": memory.shape[1], "terms": len(term_memory)}
+    sizes = {**_sizes(run, columns, rules), "maps": len(memory), "memory": memory.shape[1]}
+    sizes |= {"terms": len(run.given.slots.choice.terms()), "term_slots": term_memory.shape[1]}
+    sizes["memories"] = 1 + shape.dies * rules.asks_die
+    offers, words = sizes["offers"], sizes["words"]
+    fits, fitting, enoughs = (
+        np.zeros((offers, words), np.uint64),
+        np.zeros(offers, np.int64),
+        np.zeros(offers, np.int64),
+    )
     slot_link = np.arange(1, sizes["slots"] + 2)
     slot_link[-1] = 0  # the head of the list
     state = made(
@@ -47,15 +57,73 @@ def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray,
         upcoming=columns.first.copy(),
         slot_link=slot_link,
         term_memory=term_memory,
+        fits=fits,
+        fitting=fitting,
+        open=np.zeros_like(fits) if rules.between else fits,
+        opens=np.zeros_like(fitting) if rules.between else fitting,
+        enoughs=enoughs,
+        between=made(BetweenState, sizes | _between_sizes(run, rules, sizes)) if rules.between else NOTHING,
+        short_of_runs=np.zeros_like(enoughs) if rules.between else enoughs,
     )
     counters = state.counters
-    counters[COUNT.next_arrival] = counters[COUNT.last_module] = NONE
+    counters[COUNT.next_arrival] = NONE
     counters[COUNT.fails] = counters[COUNT.failing] = rules.fail_init
+    counters[COUNT.next_end] = NEVER
     counters[COUNT.vacant] = 1
     counters[COUNT.stale], counters[COUNT.came_to] = 1, FITS_NOWHERE
     counters[COUNT.span_free] = 0 if state.span.size else NONE
     state.span[:, BEHIND] = [*range(1, len(state.span)), NONE][: len(state.span)]
+    if rules.between:
+        _count_what_is_to_come(columns, rules, state)
     return state
+
+
+def _count_what_is_to_come(columns: Columns, rules: Rules, state: State) -> None:
+    """Count the waves that barriers, kernels behind others and endless groups wait for."""
+    lot, waves = columns.lot, columns.waves
+    named = lot.barrier >= 0
+    if state.between.barrier_left.size:
+        state.between.barrier_left[:] = np.bincount(lot.barrier[named], waves[named], state.between.barrier_left.size)
+    if rules.in_order:
+        state.between.kernel_left[:] = np.bincount(lot.rank, waves, state.between.kernel_left.size)
+    state.counters[COUNT.unended] = waves[~lot.endless].sum()
+
+
+def _between_sizes(run: Run, rules: Rules, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes of what stands between queue and unit: 0 where nothing does."""
+    lot, groups = run.columns.lot, run.columns.arrival.size
+    clusters = int(np.bincount(_leaders(lot)).max(initial=1)) if rules.clusters else 0
+    return {
+        "asked": sizes["offers"] * rules.between,
+        "lives": sizes["dispatches"] * rules.between,
+        "residents": run.shape.modules * rules.between,
+        "slots_listed": sizes["slots"] * rules.between,
+        "barriers": int(lot.barrier.max(initial=NONE)) + 1,
+        "kernels": (int(lot.rank.max(initial=NONE)) + 1) * min(rules.in_order, 1),
+        "numbered": (rules.channels + 1) * rules.asks_die,
+        "numbered_groups": groups * rules.asks_die,
+        "queues": run.shape.modules * min(rules.pending_depth, 1),
+        "depth": rules.pending_depth,
+        "paced_slots": sizes["slots"] * rules.paced,
+        "paced_modules": run.shape.modules * rules.paced,
+        "ends": new_tournament(run.shape.modules).size * rules.paced,
+        "paces": sizes["changes"] * rules.paced,
+        "members": clusters,
+        "tried": rules.clusters,
+        "dies": run.shape.dies * rules.between,
+    }
+
+
+NOTHING = made(BetweenState, dict.fromkeys(sizes_of(BetweenState), 0))
+"""Where nothing stands between queue and unit: one for all runs, which is never written to."""
+
+
+def _leaders(lot: Lot) -> np.ndarray:
+    """Return the first group of the cluster that each group is of."""
+    leader = np.arange(lot.beside.size)
+    for row in np.flatnonzero(lot.beside >= 0).tolist():  # a group stands before the next one of its cluster
+        leader[lot.beside[row]] = leader[row]
+    return leader
 
 
 def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
@@ -86,7 +154,7 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
         "slots": slots,
         "held": most_waves * of_unit + int(contiguous[shape.of_unit :].sum()) + 1,
         "past": past,
-        "changes": 2 * dispatches if past else 0,
+        "changes": (3 if rules.paced else 2) * dispatches if past else 0,
         "splits": parts,
         "undecided": kept * rules.ends_on_request,
         "answers": (rules.most_answers + of_one_event(rules)) * rules.keeps_answers,

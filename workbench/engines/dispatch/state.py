@@ -1,201 +1,14 @@
-"""The arrays of a run of the engine `dispatch`: what stays (shape, columns, rules, policies) and what changes (state).
-
-Resources are numbered in the machine's order: those of units first (0 to `of_unit` - 1), then those of modules. Each
-contiguous resource of a unit, and each of a module, has a free map of its own, a row of one array.
-"""
+"""What changes during a run of the engine `dispatch`: its counters, faults and arrays, and the play of them all."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Answers
+from workbench.engines.dispatch.setting import Columns, Policies, Rules, Shape, to_int64
 from workbench.engines.kit import STOP, column, log, numbered, raised, stuck, wrong
-from workbench.policies.dispatch.priority import ReadyPriority
-from workbench.policies.dispatch.selection.question import ReadySelection
-from workbench.policies.dispatch.stuck import ReadyStuck
-from workbench.policies.dispatch.units import ReadyUnits
-from workbench.policies.placement.question import ReadyPlacement
-from workbench.structures.timetable import Timetable
-
-to_int64: Any = np.int64
-"""For a routine is compiled once more for each other type of whole number that it is given, a plain 0 among them."""
-EVERY = 1 << 62
-OWN = -1
-"""The unit of a module's own resource."""
-
-
-class Shape(NamedTuple):
-    """The machine."""
-
-    modules: int
-    units: int
-    of_unit: int
-    """How many resources are of units."""
-    blocks: np.ndarray
-    """int64[resources], blocks of a unit or of a module."""
-    first_map: np.ndarray
-    """int64[resources], the row of the first free map of each contiguous resource; -1 for a countable one."""
-    words: np.ndarray
-    """int64[resources], words of a free map."""
-    scattered: np.ndarray
-    """bool[resources], whether a grant may be any free blocks."""
-    own_placement: np.ndarray
-    """bool[resources], whether the resource is served by the placement policy of shared memory."""
-    remembers: np.ndarray
-    """int64[resources], slots of memory that the placement policy keeps of each free map."""
-    footprint: np.ndarray
-    """int64[resources, most blocks + 2], blocks that a request of each size takes; the last size, one more than any
-    resource has, and those above a resource's own take more than any report says."""
-    totals: np.ndarray
-    """int64[resources], blocks of each resource in a module, all units together."""
-    places: int
-    """Of a module: each resource of each unit, and those of its own."""
-    ranges: np.ndarray
-    """int64[ranges, 2], unit (OWN = the module's own) and resource of each free map of a module, in the order in which
-    groups take them."""
-
-
-class Columns(NamedTuple):
-    """The groups, one row a group, and their channels."""
-
-    arrival: np.ndarray
-    channel: np.ndarray
-    priority: np.ndarray
-    waves: np.ndarray
-    independent: np.ndarray
-    duration: np.ndarray
-    demand: np.ndarray
-    """int64[groups, resources]: blocks a wave of a unit's resource, blocks a group of a module's."""
-    instructions: np.ndarray
-    """int64[groups, 6], or no rows where nobody asks for them."""
-    rates: np.ndarray
-    """int64[groups, 6], instructions a cycle in units of 2**-20, or no rows."""
-    following: np.ndarray
-    """int32[groups], the group behind each in its channel, -1 = none."""
-    first: np.ndarray
-    """int64[channels], the first group of each channel, -1 = none."""
-
-
-class Rules(NamedTuple):
-    """The levers as whole numbers."""
-
-    channels: int
-    levels: int
-    offers: int
-    """How many groups of a channel may be put forward: the head and the look-ahead."""
-    round_cycles: int
-    dispatches_a_round: int
-    fail_init: int
-    a_block_a_wave: int
-    """1 where each wave of a unit gets a range of its own, 0 where a unit's waves share one."""
-    sums_first: int
-    """1 where no report can promise more than is free, so that sums of free blocks may be looked at first."""
-    may_refuse: int
-    """1 where a placement may refuse what a report promised, so that what it remembers is compared."""
-    most_tries: int
-    """Refusals at allocation in a row, while all modules are empty, after which a group counts as waiting for ever."""
-    tie: int
-    """LOWEST, RANDOM or ROTATING."""
-    history: int
-    """1 where the recent past of modules is counted."""
-    heat_cycles: int
-    """Cycles of a step of the thermal model, 0 = no heat."""
-    events: int
-    """1 where what every dispatch has taken is counted and logged."""
-    ends_on_request: int = 0
-    """1 where a group that was granted stays until its end is asked, 0 where it ends after its duration."""
-    keeps_answers: int = 0
-    """1 where grants and ends are kept for whoever asked."""
-    tells_all: int = 0
-    """1 where verdicts, splits and failed rounds are kept, too."""
-    most_answers: int = EVERY
-    """Answers that may wait when another event is taken."""
-    asks_pages: int = 0
-    """1 where a term of the choice reads pages and somebody may know of them."""
-    forgets: int = 0
-    """1 where nothing is kept of what has ended, so that a dispatch has the number of its slot."""
-    entered: int = 0
-    """1 where the past of modules is what others enter; then the groups' own instructions are not counted."""
-    one_label: int = 0
-    """1 where selections see priority 1 of every group that is not below all (spec 3, E3)."""
-    skips: int = 1
-    """0 where every cycle is looked at and every round played, so that tests may see what skipping changes: nothing."""
-
-
-LOWEST, RANDOM, ROTATING = 0, 1, 2
-
-
-class Turns(NamedTuple):
-    """When a probe that serves several resources in turn looks at each; without one `periods` is 0."""
-
-    periods: int
-    cycles_a_period: int
-    forget: int
-    period: np.ndarray
-    """int64[resources], -1 where the report is always fresh."""
-
-
-class Terms(NamedTuple):
-    """The scores of modules that are summed."""
-
-    answers: Answers
-    chosen: Answers
-    """The same of those that are told which module was taken."""
-    weights: np.ndarray
-    params: np.ndarray
-    """float64[terms, most parameters]."""
-    sizes: np.ndarray
-    """int64[terms, 2]: parameters and slots of memory of each term."""
-    history: np.ndarray
-    """int64[terms], cycles of the sliding window, 0 = none."""
-    halving: np.ndarray
-    """int64[terms], cycles between halvings, 0 = none."""
-    classes: np.ndarray
-    """int64[terms], numbers a module that each reads of the recent past."""
-    held: Answers
-    """The same of those that are told of pages."""
-    holder: Answers
-    """Who is asked for pages: a routine and the tuple that it runs on; 0 where nobody is."""
-
-
-class Warmth(NamedTuple):
-    """The thermal model in steps: heat becomes a @ heat + b @ power."""
-
-    a: np.ndarray
-    b: np.ndarray
-    joules: np.ndarray
-    """float64[8], energy of an instruction of each class, and of a cycle of each wait."""
-    idle_watts: float
-    seconds: float
-    """Of a step."""
-
-
-class Probes(NamedTuple):
-    """The probe of each resource."""
-
-    answers: Answers
-    """0 in place of an answer where nothing is probed."""
-    params: np.ndarray
-    """float64[resources, most parameters]."""
-    sizes: np.ndarray
-    """int64[resources], parameters of each."""
-
-
-class Policies(NamedTuple):
-    """The policies, ready to be asked."""
-
-    probes: Probes
-    placement: ReadyPlacement
-    shared_placement: ReadyPlacement
-    priority: ReadyPriority
-    selection: ReadySelection
-    stuck: ReadyStuck
-    units: ReadyUnits
-    terms: Terms
-    turns: Turns
-    warmth: Warmth
+from workbench.structures.timetable import NEVER, Timetable
 
 
 class Counters(NamedTuple):
@@ -221,7 +34,6 @@ class Counters(NamedTuple):
     unrenewed: int
     """Whether a report is late."""
     renewed_until: int
-    last_module: int
     generator: int
     """The state of the random numbers of a tie."""
     splits: int
@@ -262,6 +74,22 @@ class Counters(NamedTuple):
     """Failed rounds in a row, all of them."""
     span_free: int
     """The first free row of `span`, -1 = none."""
+    memory: int
+    """Whose memory the module choice has now: 0 = that of all dies, d + 1 = that of die d (spec 7, E8)."""
+    open_rank: int
+    """The first kernel in order of arrival that another one may have to wait for."""
+    unended: int
+    """Waves that have not ended, but for those of endless groups."""
+    next_end: int
+    """The next cycle at which a group ends that shares a rate, `NEVER` = none does."""
+    unpaced: int
+    """Modules whose rate is to be renewed."""
+    paces: int
+    """Rows of `pace_at`."""
+    placed: int
+    """Groups of a cluster that is tried which have been placed."""
+    over: int
+    """Whether none are left, so that nothing starts any more."""
 
 
 class Faults(NamedTuple):
@@ -288,6 +116,10 @@ class Faults(NamedTuple):
     placement_wrong: int = wrong("placement")
     shared_placement_raised: int = raised("shared_placement")
     shared_placement_wrong: int = wrong("shared_placement")
+    die_raised: int = raised("die")
+    die_wrong: int = wrong("die")
+    admission_raised: int = raised("admission")
+    admission_wrong: int = wrong("admission")
     starved: int = stuck(
         "{waiting} channels wait for ever at cycle {cycle} although all modules are empty: one of {chosen} refuses "
         "what would fit{often}.",
@@ -297,6 +129,84 @@ class Faults(NamedTuple):
 
 COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
 NONE = -1
+NO_OFFER = NO_ROW = to_int64(NONE)
+ANY, NO_DIE = -1, -2
+"""Instead of the die that an offer waits for: none, for all compete; none, for it was told to wait."""
+
+
+class BetweenState(NamedTuple):
+    """What changes during a run of what stands between queue and unit (spec 7); no rows where nothing does."""
+
+    waits_for: np.ndarray = column(np.int64, "asked", fill=ANY)
+    """The die that each offer was told, ANY where all compete or it was not asked, NO_DIE where it waits for none."""
+    start: np.ndarray = column(np.int64, "lives", fill=NONE)
+    """When each dispatch took its resources."""
+    begin: np.ndarray = column(np.int64, "lives", fill=NONE)
+    """When its duration began: once its barrier had passed."""
+    end: np.ndarray = column(np.int64, "lives", fill=NONE)
+    entry_of: np.ndarray = column(np.int64, "lives", fill=NONE)
+    """The entry of each dispatch."""
+    held_by: np.ndarray = column(np.int64, "residents", "channels")
+    """Groups of each channel that are resident in each module, those in its queue among them."""
+    holds: np.ndarray = column(np.int64, "channels", "residents")
+    """The same, a row a channel."""
+    groups_in: np.ndarray = column(np.int64, "residents")
+    """How many they are of each module."""
+    modules_held: np.ndarray = column(np.int64, "channels")
+    """In how many modules each channel has groups."""
+    module_first: np.ndarray = column(np.int64, "residents", fill=NONE)
+    """The first slot of each module's list."""
+    slot_behind: np.ndarray = column(np.int64, "slots_listed", fill=NONE)
+    slot_before: np.ndarray = column(np.int64, "slots_listed", fill=NONE)
+    slot_barrier: np.ndarray = column(np.int64, "slots_listed", fill=NONE)
+    """The next slot that waits at the same barrier."""
+    barrier_left: np.ndarray = column(np.int64, "barriers")
+    """Waves of the groups that name each barrier and have not started."""
+    barrier_first: np.ndarray = column(np.int64, "barriers", fill=NONE)
+    barrier_last: np.ndarray = column(np.int64, "barriers", fill=NONE)
+    kernel_left: np.ndarray = column(np.int64, "kernels")
+    """Waves of each kernel, in order of arrival, that a later kernel has to wait for."""
+    sent_of: np.ndarray = column(np.int64, "numbered")
+    """Groups that were dispatched of each channel, then of all; a cluster counts once."""
+    given_number: np.ndarray = column(np.int64, "numbered_groups", 2, fill=NONE)
+    """Of a group that was dispatched: its number in its channel and in all, which its later sub-groups keep."""
+    queued: np.ndarray = column(np.int64, "queues")
+    """Dispatches in each module's queue."""
+    queue: np.ndarray = column(np.int64, "queues", "depth")
+    """Their numbers, the first one first."""
+    # Shared rates
+    work_left: np.ndarray = column(np.int64, "paced_slots")
+    """Of each group that runs, in 2^-20 cycles."""
+    slot_end: np.ndarray = column(np.int64, "paced_slots", fill=NONE)
+    """When it ends if nothing changes."""
+    pace: np.ndarray = column(np.int64, "paced_modules")
+    """The rate of each resident of a module, in 2^-20."""
+    paced_at: np.ndarray = column(np.int64, "paced_modules")
+    """When it changed last."""
+    unpaced: np.ndarray = column(np.int64, "paced_modules")
+    """The modules whose rate is to be renewed."""
+    is_unpaced: np.ndarray = column(np.bool_, "paced_modules")
+    module_end: np.ndarray = column(np.int64, "ends", fill=NEVER)
+    """A tournament of the earliest ends of modules."""
+    new_rate: np.ndarray = column(np.int64, 6)
+    pace_at: np.ndarray = column(np.int64, "paces")
+    """When what a module executes a cycle changed, a row a change; a list a module, as of `event_next`."""
+    pace_rate: np.ndarray = column(np.int64, "paces", 6)
+    """What it executes from then on, in 2^-20."""
+    # Of a cluster that is tried
+    member_entry: np.ndarray = column(np.int64, "members")
+    member_module: np.ndarray = column(np.int64, "members")
+    member_slot: np.ndarray = column(np.int64, "members")
+    member_counts: np.ndarray = column(np.int64, "members", "units")
+    kept_memory: np.ndarray = column(np.int64, "maps * tried", "memory")
+    kept_terms: np.ndarray = column(np.int64, "memories * terms * tried", "term_slots")
+    kept_reports: np.ndarray = column(np.int64, 2, "maps * tried")
+    kept_last: np.ndarray = column(np.int64, "memories * tried")
+    kept_pointers: np.ndarray = column(np.int64, "modules * tried")
+    kept_counters: np.ndarray = column(np.int64, len(STOP) + len(COUNT))
+    die_fits: np.ndarray = column(np.int64, "dies")
+    """How many admitted modules of each die an offer fits."""
+    die_free: np.ndarray = column(np.int64, "dies * resources")
 
 
 class State(NamedTuple):
@@ -317,7 +227,21 @@ class State(NamedTuple):
     slot_link: np.ndarray
     """int64[slots + 1], the free slots as a list; the last entry is its head."""
     term_memory: np.ndarray
-    """int64[terms, most slots]."""
+    """int64[memories * terms, most slots], a row a term; of each die, too, where dies are chosen."""
+    fits: np.ndarray
+    """uint64[offers, words], the modules that each offer fits."""
+    fitting: np.ndarray
+    """int64[offers], how many they are."""
+    open: np.ndarray
+    """uint64[offers, words], those of them that are open to it now; `fits` itself where all are."""
+    opens: np.ndarray
+    """int64[offers], how many they are; 1 for a cluster that some die can take all of."""
+    enoughs: np.ndarray
+    """int64[offers], how many modules have enough free blocks in total."""
+    between: BetweenState
+    short_of_runs: np.ndarray
+    """int64[offers], how many of the admitted modules have, where it fits none of them for want of runs; `enoughs`
+    itself where all modules are open."""
     counters: np.ndarray = column(np.int64, len(STOP) + len(COUNT))
     # Modules
     owner: np.ndarray = column(np.int32, "owned", "most_blocks", fill=NONE)
@@ -339,14 +263,8 @@ class State(NamedTuple):
     """How many of its offers are there."""
     offer: np.ndarray = column(np.int64, "offers", fill=NONE)
     """The entries put forward: a group, or groups + part for a sub-group."""
-    fits: np.ndarray = column(np.uint64, "offers", "words")
-    """The modules that each offer fits."""
-    fitting: np.ndarray = column(np.int64, "offers")
-    """How many they are."""
     enough: np.ndarray = column(np.uint64, "offers", "words")
     """The modules with enough free blocks in total."""
-    enoughs: np.ndarray = column(np.int64, "offers")
-    """How many they are."""
     banned: np.ndarray = column(np.uint64, "offers", "words")
     """The modules that refused it at allocation and have not changed since."""
     is_new: np.ndarray = column(np.bool_, "offers")
@@ -392,6 +310,8 @@ class State(NamedTuple):
     """Of a part: where whoever is asked for pages writes them."""
     length: np.ndarray = column(np.int64, "slots", "ranges")
     """The blocks of a range that it holds of each map; waves may hold one each."""
+    last_module: np.ndarray = column(np.int64, "memories", fill=NONE)
+    """The module that was taken last, of each memory of the module choice."""
     # The past of modules
     rate: np.ndarray = column(np.int64, "past", 6)
     """Instructions a cycle now, in 2**-20."""

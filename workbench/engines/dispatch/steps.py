@@ -8,6 +8,7 @@ other modules first; where nothing fits in any at the beginning of a round, all 
 from __future__ import annotations
 
 from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
+from workbench.compiled.memory_access import call
 from workbench.engines.dispatch.channels import (
     ENDED,
     GRANTED,
@@ -19,11 +20,12 @@ from workbench.engines.dispatch.channels import (
     tell,
     tell_of,
 )
-from workbench.engines.dispatch.choice import anything_fits
+from workbench.engines.dispatch.choice import anything_fits, memory_row
 from workbench.engines.dispatch.grants import count_resources, free_slot, log_takes, move_ranges, number_of
 from workbench.engines.dispatch.history import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew_reports
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, OWN, Columns, Policies, Rules, Shape, State, to_int64
+from workbench.engines.dispatch.setting import HOOK, OWN, Columns, Policies, Rules, Shape, to_int64
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.subgroups import (
     PART_BEHIND,
     PART_DIVIDED,
@@ -34,6 +36,7 @@ from workbench.engines.dispatch.subgroups import (
     divided,
     first_wave_of,
     group_of,
+    is_cluster,
     level_of,
     set_member,
     waves_of,
@@ -60,44 +63,53 @@ def exchange(
     policies: Policies,
     state: State,
     offer: int,
+    row: int,
     module: int,
     slot: int,
     now: int,
 ) -> bool:
-    """Let an offer take its resources of a module; or, with `offer` = NONE, let the group in a slot give its back.
+    """Let an offer take its resources of a module, or the first dispatch in its queue, whose row is given.
+
+    With neither, let the group in a slot give its resources back.
 
     False if not all could be taken; then nothing is.
     """
-    takes, pointer, row = offer != NONE, 0, number_of(rules, state, slot)
+    takes, pointer, entry = offer != NONE or row != NONE, 0, NONE
     if takes:
-        entry = state.offer[offer]
+        entry = state.offer[offer] if offer != NONE else state.between.entry_of[row]
         pointer = shared_out(shape, columns, policies, state, entry, module, now)
         if state.counters[STOP.fault] != FINE:
             return False
         if rules.may_refuse:
             keep_memories(shape, state, module)
     else:
-        row, entry = state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1]
+        row, entry = int(state.slot_dispatch[slot, 0]), int(state.slot_dispatch[slot, 1])
         for t in range(shape.units):
             state.counts[t] = state.sent[row, t]
     if not move_ranges(shape, columns, rules, policies, state, entry, module, slot, takes, now):
         free_slot(state, slot)
-        _refuse(state, offer, module)
-        if rules.may_refuse:
+        if offer != NONE:
+            _refuse(state, offer, module)
+        if rules.may_refuse and offer != NONE:
             note_refusal(shape, state, module)
         return False
     count_resources(shape, columns, rules, state, entry, module, -1 if takes else 1)
     renew_reports(shape, columns, policies, state, entry, module, takes, now)
     if takes:
+        if offer != NONE:
+            row = book(shape, columns, rules, policies, state, entry, module, slot, now)
+            take_off(columns, rules, state, offer)
         if rules.events:
-            log_takes(shape, columns, rules, state, entry, module, slot)
-        _book(shape, columns, rules, policies, state, entry, module, slot, pointer, now)
-        take_off(columns, rules, state, offer)
+            log_takes(shape, columns, rules, state, entry, module, slot, row)
+        state.pointer[module] = pointer
+        start(columns, rules, policies, state, entry, row, slot, now)
     else:
+        if rules.between:
+            call(policies.hooks[HOOK.leave], policies.hooks[HOOK.lent], (row, slot, now))
         free_slot(state, slot)
     for t in range(shape.units):
         state.resident[module, t] += state.counts[t] if takes else -state.counts[t]
-    if rules.history and (takes or not rules.ends_on_request):
+    if rules.history and not rules.between and (takes or not rules.ends_on_request):
         _change_rate(columns, rules, policies, state, row, int(not takes), now)
     module_changed(state, module)
     if rules.keeps_answers:
@@ -174,7 +186,7 @@ def _open_moved(rules: Rules, state: State) -> bool:
 
 
 @inlined
-def _book(
+def book(
     shape: Shape,
     columns: Columns,
     rules: Rules,
@@ -183,24 +195,44 @@ def _book(
     entry: int,
     module: int,
     slot: int,
-    pointer: int,
     now: int,
-) -> None:
+) -> int:
+    """Write down that an entry is dispatched to a module; return the number of the dispatch."""
+    row = enter_row(columns, rules, policies, state, entry, module, slot, now)
+    state.last_module[state.counters[COUNT.memory]] = module
+    tell_terms(shape, policies, state, module, now)
+    return row
+
+
+@inlined
+def enter_row(
+    columns: Columns, rules: Rules, policies: Policies, state: State, entry: int, module: int, slot: int, now: int
+) -> int:
+    """Write down the row of a dispatch, and return its number."""
     group, row = group_of(columns, state, entry), number_of(rules, state, slot)
-    state.pointer[module] = pointer
     state.group[row], state.cycle[row], state.module[row] = group, now, module
     state.level[row] = level_of(columns, state, entry)
     state.shared_out[row] = divided(columns, state, entry)
-    for t in range(shape.units):
+    state.counters[COUNT.dispatches] += 1
+    if rules.between:
+        call(policies.hooks[HOOK.note], policies.hooks[HOOK.lent], (row, entry))
+    return row
+
+
+@inlined
+def start(
+    columns: Columns, rules: Rules, policies: Policies, state: State, entry: int, row: int, slot: int, now: int
+) -> None:
+    """Let a dispatch whose waves are in `counts` start."""
+    for t in range(state.sent.shape[1]):
         state.sent[row, t] = state.counts[t]
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
-    if not rules.ends_on_request:
-        put(state.due, now + columns.duration[group], slot)
-    else:
-        _stay(rules, state, row, slot, now + columns.duration[group])
-    state.counters[COUNT.last_module] = module
-    state.counters[COUNT.dispatches] += 1
-    _tell_terms(shape, policies, state, module, now)
+    if rules.ends_on_request:
+        _stay(rules, state, row, slot, now + columns.duration[state.group[row]])
+    elif not rules.between:
+        put(state.due, now + columns.duration[state.group[row]], slot)
+    if rules.between:
+        call(policies.hooks[HOOK.enter], policies.hooks[HOOK.lent], (row, slot, now))
 
 
 @noinline
@@ -212,13 +244,13 @@ def _stay(rules: Rules, state: State, dispatch: int, slot: int, until: int) -> N
 
 
 @inlined
-def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now: int) -> None:
+def tell_terms(shape: Shape, policies: Policies, state: State, module: int, now: int) -> None:
     terms = policies.terms
     for term in range(terms.weights.size):
         if terms.chosen[term] == NO_ANSWER:
             continue
         params = terms.params[term][: terms.sizes[term, 0]]
-        memory = state.term_memory[term][: terms.sizes[term, 1]]
+        memory = state.term_memory[memory_row(terms, state, term)][: terms.sizes[term, 1]]
         if tell_chosen(terms.chosen[term], ChoiceNotice(module, shape.modules, params, memory)) == RAISED:
             fail(state.counters, FAULT.choice_raised, now, NONE, NONE)
 
@@ -231,6 +263,8 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
         if state.offered[channel] == 0 or state.counters[STOP.fault] != FINE:
             continue
         entry = state.offer[channel * rules.offers]
+        if is_cluster(columns, rules, entry):
+            continue
         group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
         parts = ask_parts(
             policies.stuck.answer,

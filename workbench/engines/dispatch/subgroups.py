@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import NO_BITS, ONE_BIT, inlined, kernel, left, right, trailing_zeros
-from workbench.engines.dispatch.state import NONE, Columns, Shape, State
+from workbench.engines.dispatch.setting import Columns, Rules, Shape
+from workbench.engines.dispatch.state import NONE, State
 
 PART_GROUP, PART_WAVES, PART_LEVEL, PART_DIVIDED, PART_BEHIND, PART_FIRST = range(6)
 """Columns of a sub-group."""
@@ -33,6 +34,14 @@ def waves_of(columns: Columns, state: State, entry: int) -> int:
 def first_wave_of(columns: Columns, state: State, entry: int) -> int:
     """Return the first wave of a sub-group within its group, -1 of a group as it came."""
     return NONE if entry < columns.arrival.size else state.part[entry - columns.arrival.size, PART_FIRST]
+
+
+@kernel
+def is_cluster(columns: Columns, rules: Rules, entry: int) -> bool:
+    """Return whether an entry is the first group of a cluster."""
+    if rules.clusters == 0 or entry >= columns.arrival.size:
+        return False
+    return bool(columns.lot.beside[entry] != NONE)
 
 
 @kernel
@@ -69,10 +78,12 @@ def link(columns: Columns, state: State, entry: int, following: int) -> None:
 
 
 @kernel
-def of_module(columns: Columns, state: State, entry: int, resource: int) -> int:
+def of_module(shape: Shape, columns: Columns, state: State, entry: int, resource: int) -> int:
     """Return the blocks of a module's own resource that an entry asks for."""
     group = group_of(columns, state, entry)
     requested = columns.demand[group, resource]
+    if resource == shape.barriers:
+        return min(requested, waves_of(columns, state, entry) - 1)
     if divided(columns, state, entry):
         whole = columns.waves[group]
         return (requested * waves_of(columns, state, entry) + whole - 1) // whole
@@ -84,7 +95,7 @@ def write_needs(shape: Shape, columns: Columns, state: State, entry: int, need: 
     """Write down what the whole entry takes of each resource of a module."""
     group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
     for h in range(shape.blocks.size):
-        need[h] = waves * columns.demand[group, h] if h < shape.of_unit else of_module(columns, state, entry, h)
+        need[h] = waves * columns.demand[group, h] if h < shape.of_unit else of_module(shape, columns, state, entry, h)
 
 
 @inlined

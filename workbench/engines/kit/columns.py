@@ -132,6 +132,19 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     return state(*map(values.__getitem__, order))
 
 
+def sizes_of(state: type) -> set[str]:
+    """Return the names of the sizes that the columns of a state name.
+
+    Examples
+    --------
+    >>> class Queue(NamedTuple):
+    ...     order: np.ndarray = column(np.int32, "channels", "2 * room")
+    >>> sorted(sizes_of(Queue))
+    ['channels', 'room']
+    """
+    return {name for one in _declared(state).values() for _, names in one.axes for name in names}
+
+
 @lru_cache(maxsize=256)
 def _columns(
     state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]

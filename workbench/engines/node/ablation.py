@@ -43,7 +43,7 @@ def _memory(case: Case) -> Case:
 
 def _channel(case: Case) -> Case:
     """Let modules have room for all groups, and a round come every cycle."""
-    rooms = {name: most_of(Machine, name) for name in ("waves_a_unit", "workgroups_a_unit")}
+    rooms = {name: most_of(Machine, name) for name in ("waves_a_unit", "workgroups_a_unit")} | {"barriers_a_module": 0}
     machine: NodeMachine = case.machine
     whole = machine.card.simds_a_unit * (rooms["waves_a_unit"] // machine.card.simds_a_unit)
     dispatch = case.options.dispatch

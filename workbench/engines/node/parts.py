@@ -17,6 +17,7 @@ from workbench.compiled import INTERPRETED
 from workbench.compiled.memory_access import Referent, entry_of, routine_of, run_of
 from workbench.engines.dispatch import part as dispatch_part
 from workbench.engines.dispatch import prepare as dispatch_prepare
+from workbench.engines.dispatch.between import hook
 from workbench.engines.dispatch.choice import ROUTINE
 from workbench.engines.dispatch.choice import RUN as HOLDER
 from workbench.engines.dispatch.engine import Dispatch
@@ -253,6 +254,8 @@ class Dispatcher(Part):
     def on(self, lent: DispatchPlay) -> Self:
         part = super().on(lent)
         part.run = self.run._replace(columns=lent.columns)
+        if lent.rules.between:
+            hook(lent, part.kept)
         return part
 
     def draw_selection(self, seed: int) -> None:
@@ -302,6 +305,7 @@ def new_dispatcher(
         most_answers=LIVE_ANSWERS if live else 2 * most_dispatches(run),
         forgets=int(live),
         entered=entered,
+        hangs=0,
         **{"ends_on_request": 1, "tells_all": 1, **rules},
     )
     room = {**dict.fromkeys(logs_of(engine.state), 0), **(logs or {}), "spans": (entries or 0) * entered}
@@ -311,7 +315,10 @@ def new_dispatcher(
     play = engine.begin_with(run, columns, levers, Attempt(room, logs is not None, checked=theirs))
     play.state.unasked[:] = np.bincount(run.columns.channel, minlength=levers.channels)
     play.state.counters[COUNT.look] = NEVER
-    return Dispatcher(engine, run, play, play)
+    part = Dispatcher(engine, run, play, play)
+    if levers.between:
+        hook(play, part.kept)
+    return part
 
 
 class TranslationPart(Part):

@@ -250,7 +250,7 @@ def most_listed(plan: Plan) -> int:
     return int(np.maximum(drawn, pages).max(initial=1))
 
 
-MOST_CARDS, MOST_APPLICATIONS, MOST_STREAMS, MOST_STEPS = 1 << 6, (1 << 14) - 2, (1 << 14) - 2, (1 << 28) - 2
+MOST_APPLICATIONS, MOST_STREAMS, MOST_STEPS = (1 << 14) - 2, (1 << 14) - 2, (1 << 28) - 2
 MOST_GROUPS, MOST_WAVES, MOST_PHASES, MOST_TOUCHES = (1 << 28) - 2, (1 << 11) - 2, (1 << 10) - 2, (1 << 14) - 2
 ABSENT = -1
 NOBODY = 0

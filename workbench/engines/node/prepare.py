@@ -183,6 +183,7 @@ def _groups(plan: Plan, applications: Applications) -> Groups:
         instructions=np.zeros((count, 6), np.int64),
         channels=levels,
         levels=levels,
+        kernel=kernel,
     )
 
 
@@ -265,6 +266,10 @@ def _chunks(reading: Reading) -> int:
 
 
 UNSERVED = {
+    ("dispatch", "concurrency"): "the streams of a node's applications order their kernels",
+    ("dispatch", "pending_depth"): "a group of a node begins its first phase when it is dispatched",
+    ("dispatch", "progress"): "the phases of a node's groups say how long they last",
+    ("dispatch", "spread"): "the kernels of a node have no clusters",
     ("pool", "pointer_mode"): "a node maps what is granted by its page tables",
     ("pool", "touches"): "the groups of a node touch what was lent themselves",
     ("translation", "cores_issue"): "the groups of a node decide when a module issues",
