@@ -105,7 +105,7 @@ GPUS = [{"id": "gpu0"}, {"id": "gpu1"}]
 @pytest.mark.parametrize(
     ("levers", "says"),
     [
-        ({"cards": []}, r"machine.cards must have 1 to 64 cards. Got 0."),
+        ({"cards": []}, r"machine.cards must have 1 to 256 cards. Got 0."),
         ({"cards": [{"id": "gpu0"}] * 2, "links": []}, r"two cards of the id gpu0"),
         ({"cards": GPUS, "links": []}, r"not connected: no links lead from gpu0 to gpu1."),
         ({"cards": GPUS, "links": [{"between": "gpu0 gpu7", "gbps": 1}]}, r"unknown card 'gpu7'"),
@@ -125,3 +125,26 @@ def test_two_channels_of_one_pair_are_refused():
     links = (Link(between="gpu0 gpu1", gbps=1, channel="a"), Link(between="gpu1 gpu0", gbps=1, channel="b"))
     with pytest.raises(InputError, match="must have the same channel"):
         Board(cards=(Card(id="gpu0"), Card(id="gpu1")), links=links)
+
+
+def test_a_rack_of_72_gpus_is_a_board():
+    rack = Board.read("gb200_nvl72")
+    row = rack.row()
+    assert (row["gpus"], row["cpus"], row["fastest_gbps"]) == (72, 36, 900.0)
+    assert rack.paths().gbps[36, 107] == 900.0
+
+
+def test_a_table_of_72_gpus_is_a_board(tmp_path):
+    names = [f"GPU{k}" for k in range(72)]
+    rows = [[name, *("X" if name == other else "NV18" for other in names)] for name in names]
+    (tmp_path / "topo.txt").write_text("\n".join("\t".join(row) for row in [["", *names], *rows]) + "\n")
+    assert Board.read({"topology": str(tmp_path / "topo.txt")}).row()["gpus"] == 72
+
+
+def test_a_board_has_256_cards_at_most():
+    def chain(count):
+        links = [Link(between=f"c{k} c{k + 1}", gbps=1) for k in range(count - 1)]
+        return {"cards": [Card(id=f"c{k}") for k in range(count)], "links": links}
+
+    assert len(Board(**chain(256)).ids) == 256
+    assert refusal(Board, **chain(257)) == "board.cards must have 1 to 256 cards. Got 257."

@@ -9,6 +9,7 @@ from tests.junk import refusal
 from tests.oracles.residency import resident
 from workbench.errors import InputError
 from workbench.machine import Machine, Resource, preset, read_machine
+from workbench.machine.occupancy import occupancy_of
 
 MACHINES = st.fixed_dictionaries(
     {
@@ -21,6 +22,9 @@ MACHINES = st.fixed_dictionaries(
         "workgroups_a_unit": st.integers(1, 40),
         "vgprs_a_unit": st.sampled_from([16_384, 65_536, 131_072]),
         "vgpr_granule": st.sampled_from([4, 8]),
+        "barriers_a_module": st.sampled_from([0, 0, 1, 5, 16]),
+        "threads_a_workgroup": st.sampled_from([256, 1024, 4096]),
+        "vgprs_a_thread": st.sampled_from([255, 512]),
     }
 )
 KINDS = st.lists(
@@ -40,6 +44,16 @@ def test_a_demand_that_is_not_given_does_not_bind():
     assert machine.resident().tolist() == 16
     assert machine.resident(threads=np.array([1024, 64])).tolist() == [2, 16]
     assert machine.resident(np.array([40_000]), np.array([-1])).tolist() == [1]
+
+
+def test_v6_a_group_of_one_wave_takes_no_barrier():
+    machine = Machine(waves_a_unit=32, workgroups_a_unit=32, barriers_a_module=16)
+    assert machine.resident(threads=np.array([64, 128, 192])).tolist() == [32, 16, 10]
+    assert occupancy_of(machine, threads=128).binding == ("waves", "barriers")
+    assert machine.resources()[-1].short() == "resource(label=barriers, level=module, contiguous=False, blocks=16)"
+    without = machine.but(barriers_a_module=0)
+    assert "barriers" not in {resource.label for resource in without.resources()}
+    assert without.but(waves_a_unit=64).resident(threads=np.array([128])).tolist() == [32]
 
 
 SUPPLIES = st.fixed_dictionaries(
@@ -100,16 +114,19 @@ def test_supplies_that_cannot_be_cut_into_blocks_are_refused_with_the_nearest_th
 
 
 def test_further_resources_come_last_and_have_labels_of_their_own():
-    barriers = Resource(label="barriers", level="module", contiguous=False, blocks=16)
-    assert Machine(more_resources=(barriers,)).resources()[-1] == barriers
+    tickets = Resource(label="tickets", level="module", contiguous=False, blocks=16)
+    assert Machine(more_resources=(tickets,)).resources()[-1] == tickets
     config = {
-        label: refusal(Machine, more_resources=(barriers, barriers.but(label=label))) for label in ("barriers", "vgpr")
+        label: refusal(Machine, more_resources=(tickets, tickets.but(label=label))) for label in ("tickets", "vgpr")
     }
     assert config == {
         label: f"machine.more_resources must have labels of their own. Got '{label}' again." for label in config
     }
+    assert refusal(Machine, more_resources=(tickets.but(label="barriers"),)).endswith(
+        "have labels of their own. Got 'barriers' again. Nearest: machine.barriers_a_module."
+    )
     for label in ("a b", "a,b", "3d", "größe"):
-        assert refusal(barriers.but, label=label).startswith(
+        assert refusal(tickets.but, label=label).startswith(
             "resource.label must be a word of letters, digits and _. Got"
         )
     assert refusal(read_machine, {"more_resources": [{"label": "a b"}]}, "machine", "a.yaml").startswith(
@@ -165,3 +182,20 @@ def test_the_schema_takes_what_a_sweep_file_may_say():
     assert levers["properties"]["segments"]["maximum"] == 4096
     assert levers["additionalProperties"] is False
     assert "required" not in levers
+
+
+def test_dies_are_the_units_of_the_machine():
+    assert Machine(compute_units=6, dies=(4, 2)).dies == (4, 2)
+    expected = "machine.dies must be the units of 1 to 16 dies, 6 in all (compute_units)"
+    assert refusal(Machine, compute_units=6, dies=(4, 3)) == f"{expected}. Got [4, 3]."
+    assert "of 1 to 16 dies, 17 in all" in refusal(Machine, compute_units=17, dies=(1,) * 17)
+    assert Machine(compute_units=16, dies=(1,) * 16).dies == (1,) * 16
+
+
+def test_a_preset_with_other_units_has_one_die():
+    whole = Machine.read("mi300x")
+    assert whole.dies == (38,) * 8
+    assert Machine.read({"preset": "mi300x", "compute_units": 8}).dies == whole.but(compute_units=8).dies == ()
+    assert Machine.read({"preset": "mi300x", "compute_units": 8, "dies": [4, 4]}).dies == (4, 4)
+    assert whole.but(clock_mhz=1000).dies == whole.dies
+    assert whole.but(compute_units=76, dies=(38, 38)).dies == (38, 38)

@@ -51,3 +51,10 @@ def test_levers_replace_figures_of_a_node() -> None:
     node = NodeMachine.read({"preset": "dgx_1v", "translation": {"preset": "v100_tlb", "walkers": 4}})
     assert (node.translation.walkers, node.translation.shared_entries) == (4, 768)
     assert node.board == Board.read("dgx_1v")
+
+
+def test_a_node_has_64_cards_at_most():
+    expected = "node_machine.board must have at most 64 cards; the engine pool takes more. Got 108."
+    with pytest.raises(InputError) as refused:
+        NodeMachine(board=Board.read("gb200_nvl72"))
+    assert str(refused.value) == expected

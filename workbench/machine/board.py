@@ -13,7 +13,7 @@ from workbench.levers import Spec, lever, remembered
 from workbench.machine.paths import Paths, best_paths
 from workbench.machine.presets import Described
 
-MOST_CARDS = 64
+MOST_CARDS = 256
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -157,9 +157,10 @@ class Board(Described):
 
     def _check_links(self) -> None:
         channels: dict[frozenset[str], str] = {}
+        ids = set(self.ids)
         for link in self.links:
             for end in link.ends:
-                if end not in self.ids:
+                if end not in ids:
                     raise unknown_name(f"board: link {link.between!r}", "card", end, self.ids)
             if channels.setdefault(frozenset(link.ends), link.channel) != link.channel:
                 raise InputError(f"board: all links of {link.between!r} must have the same channel.")
@@ -198,8 +199,9 @@ class Board(Described):
         """Return what direct links carry: float64[cards, cards], GB/s per direction, parallel links added; 0 = no
         link."""
         table = np.zeros((len(self.cards), len(self.cards)))
+        places = {name: place for place, name in enumerate(self.ids)}
         for link in self.links:
-            one, other = (self.ids.index(end) for end in link.ends)
+            one, other = (places[end] for end in link.ends)
             table[one, other] += link.total_gbps
             table[other, one] = table[one, other]
         return table

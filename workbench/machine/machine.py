@@ -18,6 +18,7 @@ import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Lever, Spec, lever
+from workbench.machine.occupancy import Demand, resident_of
 from workbench.machine.presets import (
     Described,
     is_preset_file,
@@ -27,9 +28,10 @@ from workbench.machine.presets import (
     presets,
     presets_holding,
 )
-from workbench.units import Count, given_out, segments_for, segments_in, waves_for
+from workbench.units import Count, segments_for, segments_in
 
 MOST_SEGMENTS = 4096
+MOST_DIES = 16
 _SHARED = Lever(
     "shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", description="a unit's shared memory"
 )
@@ -38,8 +40,8 @@ _SHARED = Lever(
 class Resource(Spec):
     """One resource: where it lies, whether a grant must be contiguous, how many blocks there are.
 
-    >>> Resource(label="barriers", level="module", contiguous=False, blocks=16).short()
-    'resource(label=barriers, level=module, contiguous=False, blocks=16)'
+    >>> Resource(label="tickets", level="module", contiguous=False, blocks=16).short()
+    'resource(label=tickets, level=module, contiguous=False, blocks=16)'
     """
 
     label: str = lever(description="its name, a word of letters, digits and _, as workloads and logs call it")
@@ -53,6 +55,10 @@ class Resource(Spec):
     def check(self) -> None:
         if not (self.label.isascii() and self.label.isidentifier()):
             raise wrong_value("", "resource.label", "must be a word of letters, digits and _", self.label)
+
+
+BARRIERS = "barriers"
+"""The resource of machines with `barriers_a_module`; no other may be called so."""
 
 
 class Machine(Described):
@@ -89,6 +95,14 @@ class Machine(Described):
     simds_a_unit: int = lever(4, least=1, most=64, unit="SIMDs", description="SIMDs (sub-partitions) of a unit")
     waves_a_unit: int = lever(40, least=1, most=1024, unit="waves", description="wave slots of a unit")
     workgroups_a_unit: int = lever(16, least=1, most=1024, unit="workgroups", description="workgroup slots of a unit")
+    barriers_a_module: int = lever(
+        0,
+        least=0,
+        most=1024,
+        unit="barriers",
+        description="barriers of a unit, of which a workgroup of more than one wave takes one; 0 = not limited "
+        "(spec 7, R2)",
+    )
     threads_a_workgroup: int = lever(
         1024, least=1, most=1 << 16, unit="threads", description="most threads of a workgroup"
     )
@@ -113,9 +127,19 @@ class Machine(Described):
     )
     sgprs_a_wave: int = lever(102, least=0, most=4096, unit="registers", description="most scalar registers of a wave")
 
+    dies: tuple[int, ...] = lever(
+        (),
+        least=1,
+        most=4096,
+        unit="units",
+        description="compute units of each die (XCD, GPC), which are numbered die after die; none = one die",
+    )
     more_resources: tuple[Resource, ...] = lever(
         (), description="further resources that a dispatcher reserves for workgroups, by declaration"
     )
+
+    always_taken: ClassVar[tuple[str, ...]] = ("waves", "workgroups", BARRIERS)
+    """The resources of which groups take the same whatever they ask for."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "shared_memory_bytes",
@@ -128,11 +152,14 @@ class Machine(Described):
         "clock_mhz",
     )
 
+    may_omit: ClassVar[tuple[str, ...]] = ("barriers_a_module", "dies")
+
     @classmethod
     def figures(cls) -> Mapping[str, Lever]:
         """Return the levers, with the bytes of the shared memory for its segments; further resources are nobody's
         figures."""
-        levers = {name: declared for name, declared in cls.levers.items() if name not in ("segments", "more_resources")}
+        no_figures = ("segments", "more_resources")
+        levers = {name: declared for name, declared in cls.levers.items() if name not in no_figures}
         return {_SHARED.name: _SHARED, **levers}
 
     @classmethod
@@ -143,12 +170,12 @@ class Machine(Described):
         return cls(segments=segments_in(shared, values["granule_bytes"]), **values)
 
     def resources(self) -> tuple[Resource, ...]:
-        """Return what a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared and
-        workgroups.
+        """Return what a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared,
+        workgroups and barriers.
 
         A module is a compute unit, a unit is one of its SIMDs. A block of vector registers is a granule for every
         thread of a wave, a block of scalar registers a granule of a wave; what is left over is given to nobody. A
-        machine that reserves no scalar registers (0) has no such resource.
+        machine that reserves no scalar registers (0), or does not limit barriers (0), has no such resource.
 
         >>> [(r.label, r.level, r.blocks) for r in Machine().resources()]  # doctest: +NORMALIZE_WHITESPACE
         [('vgpr', 'unit', 64), ('sgpr', 'unit', 50), ('waves', 'unit', 10), ('shared', 'module', 128),
@@ -165,6 +192,23 @@ class Machine(Described):
         """
         return resources_of(self)
 
+    def taken_always(self, label: str, waves: np.ndarray) -> np.ndarray | int | None:
+        """Return the blocks of a resource that groups take whatever they ask for: int64[groups], or one number for all;
+        None if they ask.
+
+        A wave takes one wave slot, a group one workgroup slot. A group of more than one wave takes one of the
+        machine's barriers, a group of one wave none (spec 7, R2).
+
+        >>> machine = Machine(barriers_a_module=16)
+        >>> machine.taken_always("barriers", np.array([1, 2])), machine.taken_always("shared", np.array([1, 2]))
+        (array([0, 1]), None)
+        """
+        if label in ("waves", "workgroups"):
+            return 1
+        if label == BARRIERS:
+            return np.asarray(waves > 1, np.int64)
+        return None
+
     def check(self) -> None:
         if self.reserved_bytes >= self.shared_memory_bytes:
             raise InputError(
@@ -172,6 +216,19 @@ class Machine(Described):
                 f"(segments times granule_bytes). Got {self.reserved_bytes}. Nearest: {self.shared_memory_bytes - 1}."
             )
         check_more(self.more_resources)
+        if self.dies and (sum(self.dies) != self.compute_units or len(self.dies) > MOST_DIES):
+            expected = f"must be the units of 1 to {MOST_DIES} dies, {self.compute_units} in all (compute_units)"
+            raise wrong_value("", "machine.dies", expected, list(self.dies))
+
+    def but(self, **values: Any) -> Self:
+        """Return the same with some levers changed; of other units, without dies given, one die."""
+        units = values.get("compute_units", self.compute_units)
+        return super().but(**({"dies": ()} if units != self.compute_units else {}) | values)
+
+    def replaced(self, levers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the levers of a preset with some replaced; of other units, without dies given, one die."""
+        units = levers.get("compute_units", self.compute_units)
+        return {**super().replaced(levers), **({"dies": ()} if units != self.compute_units else {}), **levers}
 
     @property
     def shared_memory_bytes(self) -> int:
@@ -207,8 +264,8 @@ class Machine(Described):
         """Return how many workgroups of a kind one unit holds at once: the tightest of its limits, 0 where not even one
         fits.
 
-        The limits are workgroup slots, segments of shared memory, wave slots and vector registers; those whose demand
-        is not given (None) or below zero (not recorded) do not bind. Scalar registers never bind here.
+        The limits are those of `group_limits` without scalar registers; those whose demand is not given (None) or
+        below zero (not recorded) do not bind.
 
         Parameters
         ----------
@@ -225,23 +282,7 @@ class Machine(Described):
         >>> Machine().resident(np.array([0, 512, 40_000]), np.array([64, 1024, 64]))
         array([16,  2,  1])
         """
-        limits = [np.asarray(self.workgroups_a_unit)]
-        if shared_bytes is not None:
-            taken = np.where(shared_bytes < 0, 0, self.request_segments(shared_bytes))
-            limits.append(np.where(taken == 0, self.workgroups_a_unit, self.segments // np.maximum(taken, 1)))
-        if threads is not None:
-            waves = np.maximum(waves_for(threads, self.wave_size), 1)
-            limits.append(np.where(threads < 0, self.workgroups_a_unit, self._waves(vgprs) // waves))
-        return np.minimum.reduce(np.broadcast_arrays(*limits)).astype(np.int64)
-
-    def _waves(self, vgprs: np.ndarray | None) -> np.ndarray:
-        """Return the waves that a unit holds at once by its slots and its vector registers; a SIMD's registers serve
-        its waves."""
-        if vgprs is None:
-            return np.asarray(self.waves_a_unit)
-        a_wave = given_out(np.maximum(vgprs, 1), self.vgpr_granule) * self.wave_size
-        by_registers = self.simds_a_unit * (self.vgprs_a_unit // self.simds_a_unit // a_wave)
-        return np.where(vgprs <= 0, self.waves_a_unit, np.minimum(self.waves_a_unit, by_registers))
+        return resident_of(self, Demand(threads, vgprs, None, shared_bytes))
 
 
 USUAL = ("vgpr", "sgpr", "waves", "shared", "workgroups")
@@ -276,13 +317,15 @@ class _Supplies(Protocol):
     @property
     def workgroups_a_unit(self) -> int: ...
     @property
+    def barriers_a_module(self) -> int: ...
+    @property
     def more_resources(self) -> tuple[Resource, ...]: ...
 
 
 @lru_cache(maxsize=64)
 def resources_of(machine: _Supplies) -> tuple[Resource, ...]:
-    """Return the resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups and its
-    own.
+    """Return the resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups,
+    barriers and its own.
 
     Raises
     ------
@@ -298,7 +341,10 @@ def resources_of(machine: _Supplies) -> tuple[Resource, ...]:
     of_unit = [_of_unit(machine, cut) for cut in cuts if getattr(machine, cut.lever)]
     shared = Resource(label="shared", level="module", contiguous=True, blocks=machine.segments)
     slots = Resource(label="workgroups", level="module", contiguous=False, blocks=machine.workgroups_a_unit)
-    every = (*of_unit, shared, slots, *machine.more_resources)
+    every = [*of_unit, shared, slots]
+    if machine.barriers_a_module:
+        every.append(Resource(label=BARRIERS, level="module", contiguous=False, blocks=machine.barriers_a_module))
+    every += machine.more_resources
     return tuple(sorted(every, key=lambda resource: resource.level == "module"))
 
 
@@ -313,11 +359,13 @@ def _of_unit(machine: _Supplies, cut: _Cut) -> Resource:
 
 
 def check_more(more: tuple[Resource, ...]) -> None:
-    """Refuse further resources that could not be told apart, from each other or from the usual ones."""
-    seen = list(USUAL)
+    """Refuse further resources that could not be told apart, from each other or from the machine's own."""
+    seen = [*USUAL, BARRIERS]
     for resource in more:
         if resource.label in seen:
-            raise InputError(f"machine.more_resources must have labels of their own. Got {resource.label!r} again.")
+            cure = " Nearest: machine.barriers_a_module." if resource.label == BARRIERS else ""
+            expected = "machine.more_resources must have labels of their own"
+            raise InputError(f"{expected}. Got {resource.label!r} again.{cure}")
         seen.append(resource.label)
 
 

@@ -16,6 +16,8 @@ from workbench.machine.machine import Machine
 from workbench.machine.presets import Described, preset_names
 from workbench.machine.translation import TranslationMachine
 
+MOST_CARDS = 64
+
 
 class NodeMachine(Described):
     """Frozen description of a node; all its GPUs are alike inside, and all times are counted in their clock.
@@ -73,6 +75,11 @@ class NodeMachine(Described):
         return {"anyOf": [*usual["anyOf"], CardsAlike.schema()]}
 
     def check(self) -> None:
+        cards = len(self.board.cards)
+        if cards > MOST_CARDS:
+            raise InputError(
+                f"{self.name}.board must have at most {MOST_CARDS} cards; the engine pool takes more. Got {cards}."
+            )
         modules, cores = self.card.compute_units, self.translation.cores
         if cores != modules:
             raise InputError(

@@ -164,7 +164,7 @@ def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> li
     With its threads and the vector registers of each, a unit must have room for those too; -1 = not asked about.
 
     >>> presets_holding(100_000)
-    ['mi350x', 'mi355x', 'a100', 'h100']
+    ['mi350x', 'mi355x', 'mi355x_cpx', 'mi355x_dpx', 'mi355x_qpx', 'a100', 'b200', 'gb200', 'h100', 'h200']
     """
     cards = [card for _, card in _readable(KIND_OF_MACHINE["machine"]) if card.kind == "hardware"]
     machines = {card.name: card.machine() for card in cards}
@@ -197,15 +197,16 @@ def read_preset(path: Path, of: Any) -> Preset:
     figures = given["figures"]
     if not isinstance(figures, Mapping):
         raise wrong_value(where, "figures", "must be a mapping of figures", figures)
-    _only(where, "figure", figures, tuple(of.figures()))
+    _only(where, "figure", figures, tuple(of.figures()), of.may_omit)
     if not isinstance(given["devices"], list):
         raise wrong_value(where, "devices", "must be a list of words in the names of devices", given["devices"])
-    empty = [name for name in of.figures() if _is_empty(figures[name])]
+    empty = [name for name in of.figures() if _is_empty(figures.get(name))]
     if empty:
         named = ", ".join(empty)
         one = f"the figure {empty[0]} has no value yet"
         raise InputError(f"{where}: {one if len(empty) == 1 else f'figures have no value yet: {named}'}.")
-    read = {name: _figure(where, declared, figures[name]) for name, declared in of.figures().items()}
+    stated = {name: declared for name, declared in of.figures().items() if name in figures}
+    read = {name: _figure(where, declared, figures[name]) for name, declared in stated.items()}
     made = Preset(path.stem, str(given["title"]), given["kind"], tuple(map(str, given["devices"])), of, read)
     try:
         made.machine()
@@ -246,13 +247,15 @@ def _is_empty(figure: object) -> bool:
     return isinstance(figure, Mapping) and "value" in figure and figure["value"] is None
 
 
-def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> None:
+def _only(
+    where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ...], may_omit: tuple[str, ...] = ()
+) -> None:
     """Refuse all but exactly the wanted keys: a preset that leaves a figure out would borrow it from another machine
     unseen."""
     for key in given:
         if key not in wanted:
             raise unknown_name(where, what, key, wanted)
-    missing = [key for key in wanted if key not in given]
+    missing = [key for key in wanted if key not in (*given, *may_omit)]
     if len(missing) == 1:
         raise InputError(f"{where}: the {what} {missing[0]} is missing.")
     if missing:
@@ -283,7 +286,9 @@ class Described(Spec):
 
     shown: ClassVar[tuple[str, ...]] = ()
     """The levers that a table of presets shows."""
-    __describes__: ClassVar[tuple[str, ...]] = ("shown",)
+    may_omit: ClassVar[tuple[str, ...]] = ()
+    """The figures that a preset's file may leave out: their defaults say that the hardware has no such thing."""
+    __describes__: ClassVar[tuple[str, ...]] = ("shown", "may_omit")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -303,6 +308,10 @@ class Described(Spec):
     def row(self) -> dict[str, Any]:
         """Return what a table of presets shows of this machine."""
         return {name: getattr(self, name) for name in self.shown}
+
+    def replaced(self, levers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the levers of a preset with some of them replaced, as a sweep file says them."""
+        return {**self.values(), **levers}
 
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
@@ -324,7 +333,7 @@ def _levers_of_preset(cls: type[Described], given: object, path: str, where: str
         return _preset_of(cls, given, path, where).values()
     if isinstance(given, Mapping) and "preset" in given:
         replaced = {name: value for name, value in given.items() if name != "preset"}
-        return {**_preset_of(cls, given["preset"], f"{path}.preset", where).values(), **replaced}
+        return _preset_of(cls, given["preset"], f"{path}.preset", where).replaced(replaced)
     if not isinstance(given, (cls, Mapping)):
         raise wrong_value(where, path, "must be a preset's name or a mapping of levers", given)
     return given
