@@ -20,6 +20,8 @@ from workbench.compiled import kernel as kernel
 from workbench.dashboards import add_dashboard as add_dashboard
 from workbench.dashboards import dashboard as dashboard
 from workbench.experiments.progress import status as status
+from workbench.explain.coresident import coresident as coresident
+from workbench.explain.occupancy import occupancy as occupancy
 from workbench.figures import Recipe as Recipe
 from workbench.figures import add_figure as add_figure
 from workbench.figures.advice import advice_figure as advice_figure

@@ -15,7 +15,9 @@ from workbench.errors import InputError
 from workbench.levers import Lever, Spec, lever
 from workbench.machine import Machine, Resource
 from workbench.machine.power import Heat, Power
+from workbench.policies.dispatch.admission import Admission
 from workbench.policies.dispatch.choice import Choice, LeastRecentEnergy, RoundRobin, WeightedChoice
+from workbench.policies.dispatch.die import Die
 from workbench.policies.dispatch.priority import Priority
 from workbench.policies.dispatch.selection import Selection
 from workbench.policies.dispatch.stuck import Stuck
@@ -173,7 +175,7 @@ def test_a_change_inside_is_told_outside():
     assert (control.plain(), counter.count) == ({"uniform": {"low": 1, "high": 48}}, 1)
 
 
-EVERY = [Placement, QueuePolicy, RetryPolicy, Probe, Priority, Selection, Stuck, Units, Choice]
+EVERY = [Placement, QueuePolicy, RetryPolicy, Probe, Priority, Selection, Stuck, Units, Choice, Admission, Die]
 
 
 @pytest.mark.parametrize("base", EVERY)
@@ -218,23 +220,23 @@ def test_specs_are_items_that_can_be_added_and_taken_out():
 
 
 def test_an_item_of_one_kind_is_a_line_whose_levers_are_made_when_it_is_opened():
-    barriers = Resource(label="barriers", level="module", contiguous=False, blocks=16)
+    tickets = Resource(label="tickets", level="module", contiguous=False, blocks=16)
     control = control_for(Machine.levers["more_resources"])
     assert control.plain() == []
-    control.show((barriers,))
+    control.show((tickets,))
     (item,) = control.items
-    assert item.button.description == "▸ resource(label=barriers, level=module, contiguous=False, blocks=16)"
-    assert Machine(more_resources=control.plain()).more_resources == (barriers,)
+    assert item.button.description == "▸ resource(label=tickets, level=module, contiguous=False, blocks=16)"
+    assert Machine(more_resources=control.plain()).more_resources == (tickets,)
     assert item._levers is None
     item.button.click()
-    assert (item.opened, control.plain()) == (True, [barriers.plain()])
+    assert (item.opened, control.plain()) == (True, [tickets.plain()])
     counter = heard(control)
     item.levers.controls["blocks"].box.value = 12
-    assert (counter.count, item.button.description[:20]) == (1, "▾ resource(label=bar")
+    assert (counter.count, item.button.description[:20]) == (1, "▾ resource(label=tic")
     item.button.click()
-    assert (item.opened, control.plain()) == (False, [barriers.but(blocks=12).plain()])
-    control.show((barriers, barriers.but(label="more")))
-    assert [item["label"] for item in control.plain()] == ["barriers", "more"]
+    assert (item.opened, control.plain()) == (False, [tickets.but(blocks=12).plain()])
+    control.show((tickets, tickets.but(label="more")))
+    assert [item["label"] for item in control.plain()] == ["tickets", "more"]
 
 
 def test_a_new_item_is_open_and_asks_for_what_it_needs():
@@ -244,8 +246,8 @@ def test_a_new_item_is_open_and_asks_for_what_it_needs():
     assert (item.opened, item.button.description) == (True, "▾ resource")
     with pytest.raises(InputError, match=re.escape("label must be a text of one line. Got ''.")):
         control.plain()
-    item.levers.controls["label"].field.value = "barriers"
-    assert Machine(more_resources=control.plain()).more_resources[0].label == "barriers"
+    item.levers.controls["label"].field.value = "tickets"
+    assert Machine(more_resources=control.plain()).more_resources[0].label == "tickets"
 
 
 def test_the_button_of_an_item_takes_it_out():

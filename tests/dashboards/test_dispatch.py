@@ -270,3 +270,33 @@ def test_a_choice_of_a_cell_appears_when_the_cell_was_run(shown):
         assert shown.panels.timeline.scene["names"][1] == "served_marks, highest_module"
     finally:
         catalogue._CATALOGUE["choice"].pop(made.name)
+
+
+@pytest.mark.usefixtures("two_seeds")
+def test_the_slots_between_queue_and_unit_are_slots_of_the_board(opened):
+    """Dies and admission stand among the others, and a choice of one changes what is drawn."""
+    assert {"die", "admission"} <= set(opened.sidebar.policies.baseline)
+    before = opened.panels.timeline.scene["strips"]
+    opened.sidebar.machine.levers.controls["dies"].show((2, 6))
+    opened.sidebar.policies.other["die"].names.value = "round_robin_dies"
+    complete(opened)
+    assert opened.panels.timeline.scene["strips"] != before
+
+
+@pytest.mark.usefixtures("two_seeds")
+@pytest.mark.parametrize("side", ["baseline", "other"])
+def test_a_run_that_hangs_is_a_sentence(opened, side):
+    """Channels without a part of the modules wait for ever, on one side."""
+    of_side = getattr(opened.sidebar.policies, side)
+    of_side["admission"].names.value = "partition_by_channel"
+    of_side["admission"].chosen.controls["others"].field.value = "nowhere"
+    complete(opened)
+    missing = "drain_difference needs groups_per_kilocycle, which is not defined for "
+    assert opened.histogram.scene["words"].startswith(missing)
+    assert opened.panels.spread.scene["words"].startswith("Some module was given nothing")
+    assert "groups never started (groups) ↓" in html.unescape(opened.table.value)
+    assert "Traceback" not in opened.table.value
+    assert opened.panels.timeline.scene["strips"][side == "other"]["pieces"]
+    of_side["admission"].names.value = "open_to_all"
+    complete(opened)
+    assert "not defined" not in opened.histogram.scene["words"]

@@ -11,6 +11,9 @@ import yaml
 import workbench as wb
 from workbench.cli.main import main
 from workbench.errors import StoreError
+from workbench.experiments.earlier_rows import _by_levers
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
 
 FOLDER = Path(__file__).parents[1] / "data" / "results_of_0_5"
 """Written by version 0.5 at commit 823d687c."""
@@ -65,3 +68,18 @@ def test_a_sweep_of_other_levers_has_none_of_them(folder):
     (folder / "sweep.yaml").write_text(yaml.safe_dump({**sweep, "machine": {"segments": 64}}))
     with pytest.raises(StoreError, match="none of the 10 rows"):
         wb.open_results(folder)
+
+
+def test_levers_that_were_added_do_not_count_where_a_run_is_as_before():
+    """The slots, the options and the levers of specification 7, which version 0.5 did not have."""
+    patent = {"preset": "patent_dispatch"}
+    sweep = {"engine": "dispatch", "machine": patent, "workload": "head_of_line", "seeds": 1}
+    added = {"machine": {**patent, "dies": [8, 8]}, "policy": {"die": "first_die"}, "options": {"pending_depth": 2}}
+    texts = []
+    for more in ({}, added):
+        (point,) = make_plan(read_sweep({**sweep, **more})).points
+        (text,) = _by_levers([("point", point.setup.identity())])
+        texts.append(text)
+    named = ("dies", "barriers_a_module", "admission", '"die"', "concurrency", "pending_depth", "spread", "progress")
+    assert [name for name in named if name in texts[0]] == []
+    assert [name for name in named if name in texts[1]] == ["dies", '"die"', "pending_depth"]

@@ -9,7 +9,7 @@ import yaml
 
 from tests.experiments.sweep_validator import sweep_validator
 
-SWEEPS = sorted(Path(__file__).parents[2].glob("sweeps/[!t]*/*.yaml"))
+SWEEPS = sorted(Path(__file__).parents[2].glob("sweeps/[!t]*/**/*.yaml"))
 SWEEP = {
     "engine": "shared_memory",
     "machine": {"segments": 128},

@@ -137,7 +137,8 @@ def test_the_seconds_grow_with_the_processes_that_want_a_core(cold, monkeypatch)
 
 
 HOLDER = (
-    "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(600)"
+    "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); "
+    "time.sleep(600)"  # stands for a process that compiles for long
 )
 
 

@@ -83,5 +83,5 @@ def test_the_schema_of_sweep_files_takes_them(monkeypatch):
     def taken(name):
         return name in listed["enum"] or any(re.search(one["pattern"], name) for one in patterns)
 
-    assert all(taken(name) for name in (*PARTS, "utilisation[barriers]"))
+    assert all(taken(name) for name in (*PARTS, "utilisation[tickets]"))
     assert not any(taken(name) for name in ("wait_p99_cycles[9]", "splits[1]", "x wait_p99_cycles[1]"))

@@ -45,6 +45,8 @@ COMMANDS = {
     "trace import": ("_trace_import", "What a real trace holds, and the same as workload columns."),
     "trace residency": ("_trace_residency", "Lost residency of shared memory on recorded kernels."),
     "trace replay": ("_trace_replay", "What each policy would have done with the memory that a trace recorded."),
+    "occupancy": ("_occupancy", "How many workgroups of a kernel a unit holds, and which limit binds."),
+    "coresident": ("_coresident", "Whether several kernels start at once, and what to keep free so that they do."),
     "advise": ("_advise", "Which settings of an allocator would have carried a recorded program."),
     "new policy": ("_new_policy", "Write a policy file and its test, ready to change."),
     "new preset": ("_new_preset", "Write a machine preset's file, ready to fill in."),

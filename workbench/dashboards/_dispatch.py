@@ -1,4 +1,4 @@
-"""The dashboard `dispatch`: two dispatchers on the same groups, any of their eight policies apart."""
+"""The dashboard `dispatch`: two dispatchers on the same groups, any of their policies apart."""
 
 from __future__ import annotations
 
@@ -73,6 +73,8 @@ CONFIG = DashboardConfig(
         "waves_a_unit",
         "segments",
         "workgroups_a_unit",
+        "barriers_a_module",
+        "dies",
         "more_resources",
     ),
     machine_summary=resources_line,

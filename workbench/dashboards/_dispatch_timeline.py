@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.dashboards._canvas import CanvasWidget, column, curve, note, script
 from workbench.figures.dispatch_timeline import Strips, strips
-from workbench.metrics.dispatch_rows import makespan, running_over_time, waiting_over_time
+from workbench.metrics.dispatch_rows import by_start, makespan, running_over_time, waiting_over_time
 from workbench.records.dispatch import DispatchRecord
 
 MOST_DISPATCHES = 1_500
@@ -35,6 +35,7 @@ def dispatch_scene(
     modules: tuple[int, int],
 ) -> dict[str, Any]:
     """Return what the browser draws of two runs; the first module is on top, as in the figure."""
+    records = [by_start(record) for record in records]
     whole = max(1, *map(makespan, records))
     until = min(whole, *(_drawable(record, modules, whole) for record in records))
     all_strips = [

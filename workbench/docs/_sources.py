@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from workbench.docs import PAGES, ROOT, SPECIFICATION
 from workbench.docs.drawings import drawn
 from workbench.docs.kept_verdicts import case_line, count, estimate, of_run
+from workbench.docs.lever_table import group_file_table
 from workbench.docs.markdown import Page, code, ref, sections, toctree
 from workbench.docs.reference.claims import (
     claim_kinds,
@@ -51,6 +52,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "kinds": claim_kinds,
     "statistics": statistics,
     "gallery": gallery_cards,
+    "group_file": group_file_table,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
 """What `{{table NAME}}` stands for."""

@@ -6,6 +6,7 @@ from workbench.cli.lever_words import default_of_lever, values_of_lever
 from workbench.docs.markdown import anchor, escaped, ref, table
 from workbench.docs.spec_links import prose
 from workbench.levers import Lever, Spec
+from workbench.workloads.group_file import BetweenRow, GroupRow
 
 LEVER_FACTS = ("meaning", "values; default")
 
@@ -20,6 +21,16 @@ def lever_table(cls: type[Spec], within: str) -> str:
         for one in cls.levers.values()
     ]
     return table(["lever", *LEVER_FACTS], rows) if rows else ""
+
+
+def group_file_table() -> str:
+    """Return the columns of a group file, those that every file has first."""
+    always = [[f"`{name}`", *lever_facts(GroupRow, one)] for name, one in GroupRow.levers.items()]
+    optional = [
+        [f"`{name}`", prose(one.description), f"{lever_values(one)}; may be left out"]
+        for name, one in BetweenRow.levers.items()
+    ]
+    return table(["column", *LEVER_FACTS], [*always, *optional])
 
 
 def lever_facts(cls: type[Spec], one: Lever) -> list[str]:

@@ -12,7 +12,15 @@ import re
 
 from workbench.docs.markdown import escaped, ref
 
-PAGES = {1: "1-placement", 2: "2-malloc", 3: "3-dispatch", 4: "4-translation", 5: "5-pool", 6: "6-node"}
+PAGES = {
+    1: "1-placement",
+    2: "2-malloc",
+    3: "3-dispatch",
+    4: "4-translation",
+    5: "5-pool",
+    6: "6-node",
+    7: "7-between-queue-and-unit",
+}
 
 SPEC_OF = {
     **dict.fromkeys(("placement", "shared_memory"), 1),
@@ -23,6 +31,8 @@ SPEC_OF = {
     "node": 6,
 }
 """The specification of a package of policies or engines, whose numbers stand there without one."""
+BETWEEN = ("workbench.policies.dispatch.admission", "workbench.policies.dispatch.die")
+"""Modules of specification 7 in the package of specification 3."""
 
 _ADDRESS = re.compile(r"(?<![(<])\bhttps?://[^\s)>\]]*[^\s)>\].,;]")
 _MENTION = re.compile(r"\bspec(?:ification)?s? (\d+)\b", re.IGNORECASE)
@@ -57,7 +67,11 @@ def spec_of(module: str) -> int | None:
 
     >>> spec_of("workbench.policies.dispatch.choice.packing"), spec_of("workbench.figures.registry")
     (3, None)
+    >>> spec_of("workbench.policies.dispatch.die")
+    7
     """
+    if module in BETWEEN:
+        return 7
     words = module.split(".")
     if words[:1] != ["workbench"] or words[1:2] not in (["policies"], ["engines"], ["pool_service"]):
         return None

@@ -20,6 +20,17 @@ from workbench.runs.run import run_id
 _PACKAGE = "gpu-policy-workbench"
 _DIGESTS = ("code", "format", "python", "streams")
 """The keys of an identity under which digests and versions stand."""
+_ADDED: dict[str, Any] = {
+    "barriers_a_module": 0,
+    "dies": [],
+    "admission": {"open_to_all": {}},
+    "die": {"any_die": {}},
+    "concurrency": "full_overlap",
+    "pending_depth": 0,
+    "spread": False,
+    "progress": {"constant": {}},
+}
+"""Levers and slots that an earlier version did not have, with the values at which a run is as it was then."""
 
 
 def earlier_rows(plan: Plan, store: Store) -> list[Row]:
@@ -66,7 +77,7 @@ def _version() -> str:
 
 
 def _by_levers(identities: Any) -> dict[str, str]:
-    """Return the point of each identity without its digests; two points of one such identity are left out."""
+    """Return the point of each identity without digests and added levers; two points of one identity are left out."""
     texts = [(point, canonical(_without_digests(identity))) for point, identity in identities]
     times = Counter(text for _, text in texts)
     return {text: point for point, text in texts if times[text] == 1}
@@ -74,5 +85,6 @@ def _by_levers(identities: Any) -> dict[str, str]:
 
 def _without_digests(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_digests(inner) for key, inner in value.items() if key not in _DIGESTS}
+        kept = {key: _without_digests(inner) for key, inner in value.items() if key not in _DIGESTS}
+        return {key: inner for key, inner in kept.items() if key not in _ADDED or inner != _ADDED[key]}
     return [_without_digests(inner) for inner in value] if isinstance(value, (list, tuple)) else value

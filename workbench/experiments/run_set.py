@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,30 @@ from workbench.runs.user_code import check_code
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Hang(NamedTuple):
+    """At how many seeds runs of a point hang."""
+
+    seeds: int
+    of: int
+    """Seeds whose runs are done."""
+    never_started: str
+    """Groups that never start, of those of the kernels of which some never start: `60 of 128`."""
+
+    @property
+    def text(self) -> str:
+        """Return what a table says of it.
+
+        >>> Hang(1, 1, "60 of 128").text, Hang(3, 200, "1 to 5 of 9").text
+        ('hangs (60 of 128)', 'hangs at 3 of 200 seeds')
+        """
+        every = self.seeds == self.of
+        return f"hangs ({self.never_started})" if every else f"hangs at {self.seeds} of {self.of} seeds"
+
+
+NEVER_STARTED, GROUPS_THAT_LACK = "groups_never_started", "groups_of_kernels_that_lack"
+"""The measures that say that a run hangs."""
 
 
 class RunSet:
@@ -116,6 +140,11 @@ class RunSet:
         if not (seeds := set().union(*lacking.values())):
             return ""
         names = ", ".join(name for name, refused in lacking.items() if refused)
+        if (hang := self.hang(point)) is not None:
+            return (
+                f"{self.label(point)}: hangs at {hang.seeds} of {hang.of} seeds ({hang.never_started} groups never "
+                f"start), so {names} of these runs are missing; in a comparison they are the worst."
+            )
         counted = ", ".join(dict.fromkeys(measures[name].refusals for name, refused in lacking.items() if refused))
         return (
             f"{self.label(point)}: in {len(seeds)} of {len(self.seeds)} runs something was refused ({counted}), so "
@@ -169,6 +198,18 @@ class RunSet:
             return set()
         refusals = self.values(point, counts)
         return {seed for seed, value in self.values(point, measure).items() if math.isnan(value) and refusals[seed] > 0}
+
+    def hang(self, point: PlannedPoint) -> Hang | None:
+        """Return at how many seeds a point's runs hang (spec 7), and how much never starts then; None if none does."""
+        if NEVER_STARTED not in self.plan.sweep.mechanism.measures:
+            return None
+        never, groups = (self.values(point, name) for name in (NEVER_STARTED, GROUPS_THAT_LACK))
+        hung = [seed for seed, value in never.items() if value > 0]
+        if not hung:
+            return None
+        counts = [sorted({int(values[seed]) for seed in hung}) for values in (never, groups)]
+        few, of = (f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in counts)
+        return Hang(len(hung), len(never), f"{few} of {of}")
 
     def starved(self, point: PlannedPoint) -> set[int]:
         """Return the seeds of a point's runs in which something waits for ever (spec 3): they are failures, and there

@@ -130,7 +130,7 @@ def with_preset(of: type[Described], raw: Any, folder: Path, where: str) -> Any:
     levers = {k: with_preset(kinds[k], value, folder, where) if k in kinds else value for k, value in raw.items()}
     if not is_preset_file(levers.get("preset")):
         return levers
-    return {**preset_in_file(levers.pop("preset"), folder, where, of).machine().values(), **levers}
+    return dict(preset_in_file(levers.pop("preset"), folder, where, of).machine().replaced(levers))
 
 
 TOPOLOGY = "topology"

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.export._slices import Event, names_of, nanoseconds
 from workbench.metrics.dispatch_modules import lanes, within
-from workbench.metrics.dispatch_rows import amounts, last_dispatch, releases
+from workbench.metrics.dispatch_rows import amounts, by_start, last_dispatch, releases
 from workbench.records.dispatch import DispatchRecord
 
 DISPATCHER = 1
@@ -22,6 +22,7 @@ FIRST_MODULE = 2
 
 def trace_events(record: DispatchRecord, cycles: tuple[int, int] | None = None) -> Iterator[Event]:
     """Yield the events: names first, then slices, then counters, each in the order of time."""
+    record = by_start(record)
     kept = within(record, cycles)
     placed = lanes(record, kept, one_each=True)
     beside = int(placed.lane.max(initial=0)) + 1
@@ -81,7 +82,7 @@ def _arguments_of(record: DispatchRecord, dispatch: int, unit: int) -> dict[str,
         "waves": int(record.sent[dispatch, unit]),
         "waited_cycles": int(record.cycle[dispatch] - record.arrival[group]),
         "cycle": int(record.cycle[dispatch]),
-        "duration_cycles": int(record.duration[group]),
+        "duration_cycles": int(releases(record)[dispatch] - record.cycle[dispatch]),
     }
 
 

@@ -13,7 +13,7 @@ from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each, span_words
 from workbench.figures.registry import on_paper, recipe
 from workbench.metrics.dispatch_modules import lanes, within
-from workbench.metrics.dispatch_rows import makespan, releases
+from workbench.metrics.dispatch_rows import by_start, makespan, releases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,6 +123,7 @@ def dispatch_timeline_data(
     if by not in KINDS:
         raise unknown_name("", "colouring of dispatch_timeline", by, KINDS)
     chosen, kept = one_run_each(runs, seed, "dispatch_timeline")
+    kept = [(setting, name, by_start(record)) for setting, name, record in kept]
     records = [record for *_, record in kept]
     displayed = (0, MODULES) if modules is None else chosen_span(modules, "dispatch_timeline", "modules")
     displayed = displayed[0], min(displayed[1], max(record.modules for record in records))

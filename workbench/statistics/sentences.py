@@ -235,8 +235,15 @@ def _line(results: RunSet, point: PlannedPoint, name: str, verdict: Verdict | No
     value = to_half(mean.mean, (mean.high - mean.low) / 2)
     infinite = sum(map(math.isinf, values_of(results, point, name).values()))
     note = f"{infinite} of {mean.n} values are infinite, and so is the mean" if infinite else ""
+    hang = results.hang(point) if measure.refusals else None
+    always = hang.text if hang is not None and hang.seeds == hang.of else ""
+    if hang is not None and not always:
+        note = "; ".join(filter(None, [hang.text, note]))
     if verdict is not None:
-        return Line(label, value, *shown(verdict, measure), verdict.word, note)
+        size, words = shown(verdict, measure)
+        return Line(label, value, always or size, words, verdict.word, note)
+    if always:
+        return Line(label, value, always, "", "", note)
     equal = f"{EQUAL} {mean.n} seeds" if mean.method == "constant" else ""
     return Line(label, value, equal or limits(mean.low, mean.high), "", "", note)
 

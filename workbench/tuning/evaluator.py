@@ -16,6 +16,7 @@ from workbench.errors import InputError
 from workbench.executors import cores
 from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Silent, skip
+from workbench.experiments.run_set import NEVER_STARTED
 from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress
 from workbench.experiments.store import Row, Store
 from workbench.mechanisms.measured_by import lacking
@@ -170,7 +171,8 @@ class Evaluator:
         """Return why a measure of a row cannot be taken."""
         refusals = self._study.sweep.mechanism.measures[name].refusals
         if count := row.measures.get(refusals, 0):
-            return f"is missing, as something was refused ({refusals}: {count:g})"
+            why = "the run hangs" if refusals == NEVER_STARTED else "something was refused"
+            return f"is missing, as {why} ({refusals}: {count:g})"
         return "is not a finite number"
 
     def _rows(self, points: Points, seeds: Sequence[int]) -> list[Row]:

@@ -12,7 +12,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.docs import ROOT
-from workbench.docs.drawings._dispatch import decisions, module_choice, priorities, rotated_split, units, windows
+from workbench.docs.drawings._dispatch import (
+    admission,
+    admitted,
+    decisions,
+    dies,
+    dies_of,
+    module_choice,
+    priorities,
+    rotated_split,
+    units,
+    windows,
+)
 from workbench.docs.drawings._free_maps import grouped_run, probe, run_lengths
 from workbench.docs.drawings._malloc import (
     draw_warp_allocation,
@@ -34,6 +45,8 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "windows": windows,
     "rotated_split": rotated_split,
     "module_choice": module_choice,
+    "dies": dies,
+    "admission": admission,
     "prefix_sum": exclusive_prefix_sum,
     "prefix_sum_as_written": patent_formula,
     "one_lock": lock_acquisitions,
@@ -88,6 +101,8 @@ _POLICIES: dict[str, Callable[[Any], str]] = {
     "probe": probe,
     "units": units,
     "priority": priorities,
+    "die": dies_of,
+    "admission": admitted,
     "target": target,
     "eviction": eviction,
     "serve": draw_warp_allocation,
@@ -98,6 +113,8 @@ _QUESTIONS = {
     "priority": "windows",
     "units": "rotated_split",
     "choice": "module_choice",
+    "die": "dies",
+    "admission": "admission",
     "serve": "prefix_sum",
     "locate": "directory",
     "eviction": "protected_eviction",

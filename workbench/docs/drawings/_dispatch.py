@@ -1,6 +1,7 @@
 """Drawings of the dispatcher's mechanisms, and of who decides what in every engine.
 
-Windows of priorities, waves over units, the choice of a module; every engine with the slots that it leaves to policies.
+Windows of priorities, waves over units, the choice of a module, dies and admission; every engine with the slots that
+it leaves to policies.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 from workbench.docs.drawings._free_maps import rows_of
 from workbench.docs.drawings._svg import Svg, policy_of
 from workbench.mechanisms.mechanism import is_built_in, mechanism, mechanisms
+from workbench.policies.dispatch.die import ALL
 
 SLOTS_LEFT, WIDE, BOX = 130, 640, 26
 
@@ -85,6 +87,68 @@ def module_choice() -> str:
             "small",
         )
     return picture.text()
+
+
+def dies() -> str:
+    """Return on which of three dies ten groups of a kernel start, by some policies."""
+    chosen = (
+        ("in chunks of 2", policy_of("die", "round_robin_dies", chunk=2)),
+        ("in turn, skip", policy_of("die", "round_robin_dies", binding="skip")),
+        ("contiguous_dies", policy_of("die", "contiguous_dies")),
+        ("first_die", policy_of("die", "first_die")),
+    )
+    title = "The die of each of ten groups, where three dies have room for 4, 2 and 4; a gray one waits for its die"
+    return rows_of(title, [(label, _dies_of(policy)) for label, policy in chosen])
+
+
+def dies_of(policy: Any) -> str:
+    """Return on which of three dies ten groups of a kernel start."""
+    title = f"{policy.name}: the die of each of ten groups, where three dies have room for 4, 2 and 4"
+    return rows_of(title, [(policy.name, _dies_of(policy))])
+
+
+def _dies_of(policy: Any) -> list[tuple[str, str]]:
+    room, cells = [4, 2, 4], []
+    for group in range(10):
+        free = [(0, 0, left, 0, 0) for left in room]
+        die = policy.die_of(room, group=group, groups=10, of_channel=group, of_all=group, free=free)
+        if die < 0:
+            cells.append(("blank", "any" if die == ALL else "-"))
+            continue
+        cells.append((f"owner{die}" if room[die] else "taken", str(die)))
+        room[die] -= room[die] > 0
+    return cells
+
+
+def admission() -> str:
+    """Return which of eight modules the groups of two channels take, by some policies."""
+    chosen = (
+        policy_of("admission", "open_to_all"),
+        policy_of("admission", "partition_by_channel", parts="0-3 | 4-7"),
+        policy_of("admission", "share_by_channel", share=0.5),
+        policy_of("admission", "exclusive"),
+    )
+    rows = [row for policy in chosen for row in _admitted_rows(policy)]
+    return rows_of("Modules 0 to 7 of two groups each, and the channels whose groups they hold", rows)
+
+
+def admitted(policy: Any) -> str:
+    """Return which of eight modules the groups of two channels take."""
+    return rows_of(
+        f"{policy.name}: modules 0 to 7 of two groups each, and the channels of these", _admitted_rows(policy)
+    )
+
+
+def _admitted_rows(policy: Any) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return two rows of the modules: groups of both channels in turn take the first module that admits them."""
+    held: list[list[tuple[int, int]]] = [[] for _ in range(8)]
+    for channel in (0, 1) * 8:
+        group = {"channel": channel, "kernel": channel}
+        open_to_it = [m for m in range(8) if len(held[m]) < 2 and policy.admits(held, m, **group)]
+        if open_to_it:
+            held[open_to_it[0]].append((channel, channel))
+    cells = [[(f"owner{of[k][0]}", str(of[k][0])) if k < len(of) else ("free", "") for of in held] for k in (0, 1)]
+    return [(policy.name, cells[0]), ("", cells[1])]
 
 
 def decisions() -> str:

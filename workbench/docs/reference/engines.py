@@ -42,8 +42,11 @@ def engine_refs(names: Sequence[str]) -> str:
 
 
 def shipped_sweep(engine: str) -> str:
-    """Return the shortest sweep of an engine that is shipped, below the name of its file; empty where there is none."""
-    files = {file: file.read_text(encoding="utf-8") for file in sorted(SWEEPS.rglob("*.yaml"))}
+    """Return the shortest sweep of an engine that is shipped, below the name of its file; empty where there is none.
+
+    Sweeps of public reports are left out: they need their files of groups.
+    """
+    files = {file: file.read_text(encoding="utf-8") for file in sorted(SWEEPS.glob("*/*.yaml"))}
     of_engine = [file for file, text in files.items() if f"engine: {engine}" in text.splitlines()]
     if not of_engine:
         return ""

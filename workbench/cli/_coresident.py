@@ -1,0 +1,51 @@
+"""`workbench coresident`: whether a set of kernels starts, under which module choices, and what to keep free."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import say_json, say_lines, say_table
+from workbench.cli.commands import DONE
+
+
+def _arguments_of_coresident(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Whether the groups of several kernels, all needed at once, can start on a machine: under which shipped module "
+        "choices they can hang, and how many modules to keep for the last kernel so that they never do."
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a CSV file, a row a kernel: groups,threads; there may be vgprs,sgprs,shared_bytes,cluster,barrier",
+    )
+    parser.add_argument("--machine", metavar="PRESET", required=True, help="the machine, or a preset's file")
+    parser.add_argument(
+        "--dispatches-a-round", metavar="N", type=int, default=1, help="most groups dispatched in a round (default: 1)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--wide", action="store_true", help="print the table as wide as it is")
+
+
+def _run_coresident(args: argparse.Namespace) -> int:
+    from workbench.explain.coresident import coresident
+
+    answer = coresident(args.file, args.machine, args.dispatches_a_round)
+    if args.json:
+        outcomes = [one._asdict() for one in answer.outcomes]
+        say_json({"machine": args.machine, "outcomes": outcomes, "closed": answer.closed})
+        return DONE
+    import pandas as pd
+
+    rows = [
+        {
+            "module choice": one.rule,
+            "outcome": f"hangs ({one.never_started} of {one.groups})" if one.hangs else "all start",
+        }
+        for one in answer.outcomes
+    ]
+    say_table(pd.DataFrame(rows), args.wide)
+    say_lines([answer.sentence])
+    return DONE
+
+
+CORESIDENT = _arguments_of_coresident, _run_coresident
