@@ -17,9 +17,11 @@ from workbench.engines.dispatch import Dispatch
 from workbench.engines.kit.engine import Setup
 from workbench.machine.machine import Machine
 from workbench.policies.dispatch import (
+    AnyDie,
     LeastRecentEnergy,
     MostResidual,
     NeverSplit,
+    OpenToAll,
     PriorityWindows,
     RotatedSplit,
     ServedMarks,
@@ -91,6 +93,8 @@ def setup(modules: int, count: int) -> Setup:
         "stuck": NeverSplit(),
         "units": RotatedSplit(pointer="tail"),
         "choice": both,
+        "admission": OpenToAll(),
+        "die": AnyDie(),
     }
     return Setup("dispatch", machine(modules), Saturating(count), policies, Dispatch.options())
 

@@ -50,7 +50,8 @@ def filled_in(path: Path) -> Mapping[str, presets.Figure]:
     """Give every figure of a preset's file the value that the H100 has, and return those figures."""
     text, given = path.read_text(encoding="utf-8"), presets.preset("h100").figures
     for name in given:
-        text = re.sub(rf"(\n  {name}:\n    value:)\n", rf"\g<1> {given[name].value}\n", text)
+        value = list(given[name].value) if isinstance(given[name].value, tuple) else given[name].value
+        text = re.sub(rf"(\n  {name}:\n    value:)\n", rf"\g<1> {value}\n", text)
     path.write_text(text.replace('source: ""', 'source: "a test"'), encoding="utf-8")
     return given
 

@@ -35,7 +35,9 @@ BETWEEN_LEVERS = [
     r"^until\.batch must (be at most|make at most 200 looks up to) at_most \(\d+\)",
     r"^card gpu0: a switch has no memory\. Got memory_bytes",
     r"^card gpu0: used_bytes must be at most memory_bytes",
+    r"^machine\.dies must be the units of 1 to \d+ dies, \d+ in all \(compute_units\)",
     r"^machine\.reserved_bytes must leave room .* \(segments times granule_bytes\)",
+    r"^machine\.dies must be the units of .* in all \(compute_units\)",
     r"^translation_machine\.private_ways must divide private_entries",
     r"^translation_machine\.shared_ways must divide shared_entries",
     r"^clustered\.ways must divide entries",
@@ -51,6 +53,7 @@ BETWEEN_LEVERS = [
 BETWEEN_ENTRIES = [
     r"\.weights must not all be 0",
     r"\.run_lengths must (increase from|begin with) 1",
+    r"^rate_table\.rates must begin with 1",
     r"\.weights must be as many as outcomes",
     r"\.channel_weights must be as many as channels",
 ]

@@ -18,6 +18,8 @@ ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "docs" / "specification"
 PAGES = {int(path.name[0]): path for path in FOLDER.glob("[0-9]-*.md")}
 SUFFIXES = {".py", ".yaml", ".md", ".ipynb", ".txt", ".tex"}
+BETWEEN = ["admission", "clusters", "lacking", "lot", "module_queues", "open_modules", "pace", "residents", "room"]
+"""The modules of the engine `dispatch` that specification 7 is about."""
 ROOMS = {
     "policies/placement": 1,
     "engines/shared_memory": 1,
@@ -25,8 +27,12 @@ ROOMS = {
     "policies/malloc": 2,
     "engines/malloc": 2,
     "claims/malloc": 2,
+    "policies/dispatch/admission": 7,
+    "policies/dispatch/die": 7,
     "policies/dispatch": 3,
     "policies/probes": 3,
+    **{f"engines/dispatch/{module}": 7 for module in BETWEEN},
+    "machine/progress": 7,
     "engines/dispatch": 3,
     "claims/dispatch": 3,
     "claims/dispatch_choice": 3,
@@ -246,7 +252,7 @@ def test_a_number_without_a_specification_belongs_to_its_room():
     [
         "(spec 3, R999)",
         "(spec 3, R80-R83)",
-        "(spec 7, R1)",
+        "(spec 8, R1)",
         "H3.19",
         "(spec 6, section 12)",
         "Em. 11",

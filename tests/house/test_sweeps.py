@@ -21,7 +21,7 @@ from workbench.tuning import read_study
 ROOT = Path(__file__).parent.parent.parent
 FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}, "latin_hypercube": {"points": 20}}
 """Designs are drawn small: that a sweep runs is shown by few of its points."""
-SWEEPS = sorted(path for path in (ROOT / "sweeps").glob("*/*.yaml") if path.parent.name != "tune")
+SWEEPS = sorted(path for path in (ROOT / "sweeps").rglob("*.yaml") if path.parent.name != "tune")
 STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
 
 
