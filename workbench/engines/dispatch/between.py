@@ -26,13 +26,6 @@ from workbench.engines.dispatch.subgroups import is_cluster, is_member
 DONE = 0
 
 
-def hook(play: Play, lent: Referent) -> None:
-    """Let a run call these routines on a play that is lent to it and outlives it."""
-    hooks = play.policies.hooks
-    for name, routine in _ROUTINES.items():
-        hooks[getattr(HOOK, name)], hooks[HOOK.lent] = entry_of(routine, lent)
-
-
 @entry_point
 def _open_modules(play: Play, now: int) -> int:
     open_modules(play, now)
@@ -119,3 +112,10 @@ _ROUTINES: dict[str, Callable[..., int]] = {
     "follow_paces": _follow_paces,
 }
 """By their names in `Hooks`."""
+
+
+def hook(play: Play, lent: Referent) -> None:
+    """Let a run call these routines on a play that is lent to it and outlives it."""
+    hooks = play.policies.hooks
+    for name, routine in _ROUTINES.items():
+        hooks[getattr(HOOK, name)], hooks[HOOK.lent] = entry_of(routine, lent)

@@ -20,6 +20,9 @@ from workbench.structures.bitmaps import all_free
 from workbench.structures.timetable import NEVER, new_timetable, new_tournament
 from workbench.workloads.workload import Groups
 
+NOTHING = made(BetweenState, dict.fromkeys(sizes_of(BetweenState), 0))
+"""Where nothing stands between queue and unit: one for all runs, which is never written to."""
+
 
 class Run(NamedTuple):
     """What the setup and the seed determine."""
@@ -112,10 +115,6 @@ def _between_sizes(run: Run, rules: Rules, sizes: Mapping[str, int]) -> dict[str
         "tried": rules.clusters,
         "dies": run.shape.dies * rules.between,
     }
-
-
-NOTHING = made(BetweenState, dict.fromkeys(sizes_of(BetweenState), 0))
-"""Where nothing stands between queue and unit: one for all runs, which is never written to."""
 
 
 def _leaders(lot: Lot) -> np.ndarray:
