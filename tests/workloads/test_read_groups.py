@@ -34,6 +34,7 @@ WRITTEN = [
     {"regime": "stuck", "count": 10, "independent": 0.5},
     {"trace": "hta_a100_alexnet", "priorities": [1, 2], "windows": 4, "unrecorded": "none"},
     {"synthetic": "random_groups", **RandomGroups().plain()},
+    {"synthetic": "waiting_kernels", "barrier": "kernel", "grid": {"uniform": [1, 8]}},
 ]
 
 
@@ -84,7 +85,7 @@ def test_a_file_is_a_group_file_wherever_it_lies(tmp_path):
     )
 
 
-FITTING_GROUPS = "there are group_file, random_groups, trace_groups."
+FITTING_GROUPS = "there are group_file, random_groups, trace_groups, waiting_kernels."
 FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_file."
 
 
@@ -107,7 +108,7 @@ FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_f
             {"synthetic": "random_workgroups", "size": 3},
             "groups",
             "workload.synthetic: generator random_workgroups gives workgroups where the engine serves groups; there "
-            "are random_groups. Did you mean random_groups?",
+            "are random_groups, waiting_kernels. Did you mean random_groups?",
         ),
         (
             "random_groups",
@@ -133,7 +134,8 @@ FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_f
         (
             {"synthetic": "random_group"},
             "groups",
-            "workload.synthetic: unknown generator 'random_group'; there are random_groups. Did you mean",
+            "workload.synthetic: unknown generator 'random_group'; there are random_groups, waiting_kernels. "
+            "Did you mean",
         ),
     ],
     ids=lambda given: str(given)[:60],

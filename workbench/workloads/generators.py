@@ -18,7 +18,7 @@ from workbench.workloads.workload import Generator, check_kind
 
 _MODULES = (
     *("applications", "dense_kernels", "memory_jobs", "page_accesses", "random_groups", "reported_programs"),
-    *("sparse_kernels", "training_memory"),
+    *("sparse_kernels", "training_memory", "waiting_kernels"),
 )
 for _name in ("malloc_calls", "serving", *(f"synthetic.{module}" for module in _MODULES)):
     import_module(f"workbench.workloads.{_name}")  # which defines its generators; one's own joins them as it is defined
@@ -28,7 +28,7 @@ def generators(wants: str) -> dict[str, type[Generator]]:
     """Return the generators of what an engine wants, in the order of their names.
 
     >>> sorted(generators("groups"))
-    ['random_groups']
+    ['random_groups', 'waiting_kernels']
     """
     return {name: cls for name, cls in sorted(Generator.members.items()) if cls.gives(wants)}
 

@@ -278,12 +278,15 @@ def written_as(name: str) -> tuple[str, type[Workload]] | None:
     return next((("file", cls) for cls in by_header if cls.name == name), None)
 
 
+_ONLY_BASES = ("application_generator",)
+"""Generators that draw nothing: those that derive from them do."""
+
+
 def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
     """Return what `read_workload` takes for an engine: a name alone, or one of the four keys with its levers."""
     fitting = generators(wants)
     own = {name: cls for name, cls in fitting.items() if cls.built_in}
-    bases = {base for cls in own.values() for base in cls.__bases__}
-    alone = {"enum": [*regimes(wants), *(name for name, cls in own.items() if cls not in bases)]}
+    alone = {"enum": [*regimes(wants), *(name for name in own if name not in _ONLY_BASES)]}
     synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in fitting.items()]
     recorded = [cls.schema() for cls in all_outside(wants).values()]
     return {"anyOf": [alone, *_IN_FILES, *synthetic, *_regimes(wants), *recorded]}
