@@ -129,9 +129,12 @@ def _figures_of(case: Finding | None) -> dict[str, Any]:
 
 
 def statistic_of(case: Finding) -> str:
-    """Return what the estimate of a case is: a geometric mean, a mean or a median; nothing of what is counted."""
+    """Return what the estimate of a case is: a share, a geometric mean, a mean or a median; nothing of what is
+    counted."""
     if case.interval is None:
         return ""
+    if case.interval.method in ("clopper_pearson", "holm"):
+        return "share"
     if case.interval.method == "geometric":
         return "geometric mean of ratios"
     return "mean" if case.interval.method in ("t", "constant", "infinite") else "median"

@@ -26,6 +26,7 @@ STATISTICS = {
     "1.058x": "the geometric mean of the paired ratios of a measure that can never be 0: above 1 is better",
     "mean": "the mean of the paired differences, turned so that above 0 is better; of a trend its mean slope",
     "median": "the median over the seeds of a share, a ratio or a difference, which is held against a band",
+    "share": "of the cells of a design or of the sets of a law, how many have what the case is about",
     "ratio of means": "the mean of one side over that of the other: in verdicts of version 0.4 alone",
 }
 """The names of estimates, and what they are of."""

@@ -76,7 +76,8 @@ class Interval(NamedTuple):
     level: float
     """The confidence level, e.g. 0.95, two-sided."""
     method: str
-    """`median` (order statistics), `t` (a mean), `geometric` (of logs), `clopper_pearson` (a share).
+    """`median` (order statistics), `t` (a mean), `geometric` (of logs), `clopper_pearson` (a share),
+    `holm` (a share of cells).
     `constant` = a mean of values that are all equal. `infinite` = one of values some of which are. `none` = too few
     values for any limit."""
     n: int
