@@ -20,6 +20,7 @@ SPECIFICATIONS = {
     "H4": "4, translation",
     "H5": "5, pool",
     "H6": "6, node",
+    "H7": "7, between queue and unit",
 }
 GONE = ("H3.13b",)
 """Claims of 0.5 that are part of another one now."""

@@ -121,7 +121,9 @@ def test_every_hypothesis_of_the_specifications_is_there_once_and_in_order():
         """
     beside = words.split()
     assert [id for id in known_claims() if id not in beside] == [
-        f"H{spec}.{n}" for spec, last in ((1, 9), (2, 11), (3, 18), (4, 9), (5, 11), (6, 8)) for n in range(1, last + 1)
+        f"H{spec}.{n}"
+        for spec, last in ((1, 9), (2, 11), (3, 18), (4, 9), (5, 11), (6, 8), (7, 3))
+        for n in range(1, last + 1)
     ]
     assert [*known_claims()] == sorted(known_claims(), key=lambda id: (id[:2], in_order(id)))
     assert [id for id in known_claims() if id in beside] == beside
@@ -131,7 +133,7 @@ def test_every_hypothesis_of_the_specifications_is_there_once_and_in_order():
 def test_a_quick_report_is_of_every_specification():
     """0.5 left out the whole node."""
     plan = room.plan_claims(quick=True)
-    assert {claim.family for claim in plan.claims} == {f"H{spec}" for spec in range(1, 7)}
+    assert {claim.family for claim in plan.claims} == {f"H{spec}" for spec in range(1, 8)}
     assert known_claims().keys() - {claim.id for claim in plan.claims} == {"H5.9b", "H5.11b"}
 
 
@@ -151,13 +153,13 @@ def test_what_is_true_by_construction_or_counted_is_said_to_be_so():
 
 def test_what_is_true_by_construction_corrects_no_other_claim():
     sizes = family_sizes(known_claims())
-    assert dict(sizes) == {"H1": 8, "H2": 7, "H3": 16, "H4": 12, "H5": 7, "H6": 9}
+    assert dict(sizes) == {"H1": 8, "H2": 7, "H3": 16, "H4": 12, "H5": 7, "H6": 9, "H7": 3}
 
 
 def test_margins_are_registered_and_do_not_change():
     """Another margin is another claim: it gets a name of its own, and this digest is renewed with it."""
     message = "".join(f"{name}={one.value!r}@{one.since};" for name, one in MARGINS.items())
-    assert hashlib.sha256(message.encode()).hexdigest()[:16] == "0131df8465185523"
+    assert hashlib.sha256(message.encode()).hexdigest()[:16] == "c66c0328e4a2efca"
     assert all(re.fullmatch(r"20\d\d-\d\d-\d\d", one.since) for one in MARGINS.values())
 
 

@@ -19,7 +19,7 @@ from workbench.experiments.runner import Progress
 from workbench.parts import Registry, entered_by_file
 
 _MODULES = tuple(
-    f"workbench.claims.{name}" for name in ("placement", "malloc", "dispatch", "translation", "pool", "node")
+    f"workbench.claims.{name}" for name in ("placement", "malloc", "dispatch", "translation", "pool", "node", "between")
 )
 _KNOWN: Registry[Claim] = Registry("claim", named_by="id")
 """Those that were entered, and the package's own once one was."""

@@ -265,6 +265,7 @@ MARGINS: dict[str, Margin] = {
     "H6.2 quarter": Margin(
         0.25, "2026-11-27", "what two mechanisms may gain beyond the sum, as a share of the smaller gain alone"
     ),
+    "H7.2 signs": Margin(0.1, "2026-11-29", "share of pairs and mixes in which the sign of a difference turns"),
 }
 
 
