@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from workbench.engines.kit import Attempt
 from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.engines.kit.order import cycle_of
 from workbench.engines.malloc import Malloc
+from workbench.engines.node import beginnings
 from workbench.engines.node.engine import Node, Play
 from workbench.engines.node.options import NodeOptions, Slots
 from workbench.engines.node.parts import Table, sub_setup
@@ -98,7 +100,9 @@ class Neutral:
         setup = setup._replace(options=NodeOptions.read({**OPTIONS, "horizon": horizon}))
         self.reading: Reading = engine.read(engine.given(setup, seed))
         room = {**engine.room(self.reading), **ROOM}
-        self.play: Play = engine.begin(self.reading, Attempt(room, events=True, checked=False))
+        with mock.patch.object(beginnings, "kept", {}), mock.patch.object(beginnings, "MOST_BYTES", -1):
+            # A part that is copied has no table of its groups, which records are made of.
+            self.play: Play = engine.begin(self.reading, Attempt(room, events=True, checked=False))
         self.cycles = plan_of(self.reading.applications).cycles
         """As they were given: what pages its registers takes longer."""
         engine.loop(self.play)
@@ -144,6 +148,7 @@ class Neutral:
             priority=table.priority[order], waves=table.waves[order], independent=table.independent[order],
             duration=cycles, demand={name: column[order] for name, column in table.demand.items()},
             instructions=plan.instructions.reshape(-1, 6)[phase], channels=table.channels, levels=table.levels,
+            kernel=None if table.kernel is None else table.kernel[order],
         )  # fmt: skip
         given = self.reading.given
         setup = self.alone("dispatch", given.machine.card, Table(groups=groups), given.options.dispatch)

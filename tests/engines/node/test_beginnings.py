@@ -76,7 +76,7 @@ def differences(setup: Setup) -> list[str]:
     made = dict(leaves(parts(setup, 2)))
     assert made.keys() == dict(copied).keys()
     differing = [path for path, value in copied if plain(value) != plain(made[path])]
-    return [path for path in differing if not path.endswith(".hooks")]  # addresses of the part itself
+    return [path for path in differing if ".hooks" not in path]  # addresses of the part itself
 
 
 @pytest.mark.parametrize("slot", SUITE.engine.slots)
