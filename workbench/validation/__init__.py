@@ -1,0 +1,1 @@
+"""Laws of the engines compared with public measurements on real cards."""
