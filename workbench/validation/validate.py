@@ -19,7 +19,7 @@ from workbench.validation.data_set import DataSet, Result
 if TYPE_CHECKING:
     import pandas as pd
 
-_MODULES = ()
+_MODULES: tuple[str, ...] = ()
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 
 
@@ -50,9 +50,7 @@ def data_sets(engine: str = "") -> list[DataSet]:
 
 
 def validate(engine: str = "") -> list[Compared]:
-    """Return every law compared with the facts of this package, with the levers that were fitted before.
-
-    """
+    """Return every law compared with the facts of this package, with the levers that were fitted before."""
     return [_compared(each, facts_of(each), levers_of(each), False) for each in data_sets(engine)]
 
 
