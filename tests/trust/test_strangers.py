@@ -40,7 +40,7 @@ STUDIES = {
 }
 OTHERS = {
     *(name for name in COMMANDS if name.split()[0] in ("list", "circuit", "trace", "new")),
-    *("notebook", "claims", "advise", "occupancy", "coresident"),
+    *("notebook", "claims", "advise", "validate", "occupancy", "coresident"),
     *("open lab", "open docs", "bench", "doctor", "completion"),
 }
 """Commands that take no results folder."""

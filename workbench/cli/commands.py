@@ -45,6 +45,7 @@ COMMANDS = {
     "trace import": ("_trace_import", "What a real trace holds, and the same as workload columns."),
     "trace residency": ("_trace_residency", "Lost residency of shared memory on recorded kernels."),
     "trace replay": ("_trace_replay", "What each policy would have done with the memory that a trace recorded."),
+    "validate": ("_validate", "The laws of the engines compared with public measurements on real cards."),
     "occupancy": ("_occupancy", "How many workgroups of a kernel a unit holds, and which limit binds."),
     "coresident": ("_coresident", "Whether several kernels start at once, and what to keep free so that they do."),
     "advise": ("_advise", "Which settings of an allocator would have carried a recorded program."),

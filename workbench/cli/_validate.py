@@ -1,0 +1,64 @@
+"""`workbench validate`: the laws of the engines compared with public measurements on real cards."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from workbench.cli._output import add_table_arguments, say_json, say_lines, say_table
+from workbench.cli.commands import DONE
+
+
+def _arguments_of_validate(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Compare the laws of the engines with public measurements on real cards. Each row is a law on a data set: the "
+        "levers that were fitted, the error on the points that were not, the error of the simplest rival, the verdict."
+    )
+    parser.add_argument("engine", metavar="ENGINE", nargs="?", default="", help="one engine (default: all)")
+    parser.add_argument(
+        "--from-files",
+        metavar="DIR",
+        help="repeat it from public files below a folder, also of other cards; levers are fitted on them",
+    )
+    parser.add_argument("--figures", metavar="DIR", help="draw one figure a data set into a folder")
+    add_table_arguments(parser)
+
+
+def _run_validate(args: argparse.Namespace) -> int:
+    import pandas as pd
+
+    from workbench.validation.table import rows, short_row
+    from workbench.validation.validate import validate, validate_files
+
+    compared = validate_files(Path(args.from_files), args.engine) if args.from_files else validate(args.engine)
+    every = rows(compared)
+    saved = _draw(compared, Path(args.figures)) if args.figures else []
+    if args.json:
+        say_json({"rows": every, "figures": [str(path) for path in saved]})
+        return DONE
+    if args.csv:
+        from workbench.experiments.results_folder import write_whole
+
+        write_whole(Path(args.csv), pd.DataFrame(every).to_csv(index=False))
+    say_table(pd.DataFrame([short_row(row) for row in every]), args.wide)
+    counts = Counter(row["verdict"] for row in every)
+    say_lines([", ".join(f"{count} {verdict}" for verdict, count in counts.items())])
+    say_lines(dict.fromkeys(f"{row['law']} ({row['card']}): {row['note']}" for row in every if row["note"]))
+    say_lines([f"figure: {path}" for path in saved])
+    return DONE
+
+
+def _draw(compared: list, folder: Path) -> list[Path]:
+    from workbench.figures import figure_files
+    from workbench.figures._measured_and_predicted import curves_of, draw_measured_and_predicted
+
+    saved: list[Path] = []
+    for each in compared:
+        if any(result.curves for result in each.results):
+            data = curves_of(each)
+            saved += figure_files.save(draw_measured_and_predicted(data), data, folder, each.data_set.name)
+    return saved
+
+
+VALIDATE = _arguments_of_validate, _run_validate
