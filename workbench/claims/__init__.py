@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from workbench.claims.claim import Claim
 from workbench.claims.plan import QUICK_SEEDS, SEEDS, ClaimPlan, family_sizes
