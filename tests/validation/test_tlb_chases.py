@@ -148,7 +148,12 @@ HEAD = "#Tesla K80: cuda 3.7, reduction mode: avg\n"
         (HEAD + "#,128,64,\n1,1,1,\n", r"strides must increase. Got \[128, 64\]"),
         (HEAD + "#,64,128,256,\n1,241,242,240,7,\n", "line 3: must have a number for each of 3 strides"),
         (HEAD + "#,64,128,256,\n1,241,fast,240,\n", "line 3: must be whole numbers. Got 'fast'"),
-        (HEAD + "#,64,128,256,\none,241,242,240,\n", "line 3: must begin with a footprint in MB. Got 'one'"),
+        (
+            HEAD + "#,64,128,256,\none,241,242,240,\n",
+            "line 3: must begin with a footprint in MB, 1048576 at most. Got 'one'",
+        ),
+        (HEAD + "#,64,128,256,\nnan,241,242,240,\n", "line 3: must begin with a footprint in MB"),
+        (HEAD + "#,64,128,256,\n1,241,-2,240,\n", "line 3: must be whole numbers. Got '-2'"),
         (HEAD + "#,64,128,256,\n1,241,242,240,\n", "at least 8 footprints. Got 1"),
         (HEAD + "#,64,\n" + "1,241,\n" * 9, "footprints of stride 64 KB must increase"),
     ],
@@ -180,3 +185,14 @@ def test_shipped_levers_read_only_the_part_that_may_be_fitted():
         facts = facts_of(OF[name])
         facts.loc[facts["part"] == "judged", "cycles"] = 1.0
         assert OF[name].fit(facts) == levers_of(OF[name])
+
+
+def test_lru_is_confirmed_on_the_first_level_of_the_k80_and_others_are_not():
+    results = OF[FIRST].judge(facts_of(OF[FIRST]), levers_of(OF[FIRST]))
+    assert {result.law: result.verdict for result in results} == {
+        "lru": "confirmed",
+        "tree_plru": "refuted",
+        "random": "refuted",
+        "mru": "refuted",
+        "s3fifo": "refuted",
+    }

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.validation.tlb_misses import COUNTER, OTHER, SETS, Card, Law, predicted_misses
-from workbench.validation.validate import facts_of, levers_of
+from workbench.validation.validate import facts_of, levers_of, validate_files
 
 OF = {each.name: each for each in SETS}
 SMALL = Card("A card", units=6, dies=2, simds=4, waves=8, wave_size=64, threads=1 << 20, group=256)
@@ -74,6 +74,8 @@ def test_a_workload_without_the_counter_gives_nothing(tmp_path):
     files = write_workload(tmp_path / "one", [48])
     files[0].write_text(files[0].read_text().replace(COUNTER, "SQ_WAVES"))
     assert OF[OTHER].extract(files).empty
+    with pytest.raises(InputError, match="nothing that a data set measures"):
+        validate_files(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,7 @@ def test_a_workload_without_the_counter_gives_nothing(tmp_path):
         (0, ",256,", ",0,", "Workgroup_Size must be a whole number, 1 at least. Got '0'"),
         (1, "cu_per_gpu", "cus", "must have a column cu_per_gpu"),
         (1, ",6,2,", ",7,2,", r"num_xcd \(2\) must divide cu_per_gpu \(7\)"),
+        (0, "1048576", "1" * 140_000, "must be a CSV file"),
         (1, "A card,6,2,4,8,64\n", "", "must have a line of column names and a row below it"),
     ],
 )
@@ -103,3 +106,16 @@ def test_a_missing_sysinfo_is_named(tmp_path):
 @pytest.mark.parametrize("name", OF)
 def test_nothing_is_fitted(name):
     assert levers_of(OF[name]) == OF[name].fit(facts_of(OF[name])) == {}
+
+
+def test_of_a_folder_only_sets_with_facts_are_compared(tmp_path):
+    write_workload(tmp_path / "one", [48])
+    (compared,) = validate_files(tmp_path)
+    assert (compared.data_set.name, compared.facts, compared.refitted) == (OTHER, 1, True)
+
+
+def test_breadth_first_dispatch_is_confirmed_on_the_mi100():
+    data_set = OF["mi100_tlb_misses"]
+    results = {result.law: result for result in data_set.judge(facts_of(data_set), {})}
+    assert results["least_waves, pages of 2048 KiB"].verdict == "confirmed"
+    assert results["first_module, pages of 2048 KiB"].verdict == "refuted"

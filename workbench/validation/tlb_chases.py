@@ -7,6 +7,7 @@ levers of other evictions are the same, so that a chase tells which of them a ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,8 @@ FITTED, JUDGED, INNER = "fitted", "judged", "inner"
 """Parts of the facts; `inner` is the fitted stride of the level before, which has a file of its own."""
 MOST_ROWS = 512
 """Rows of a file that become facts; of a longer one, rows at equal distances."""
+MOST_MB = 1 << 20
+"""Of a footprint: more than any card has."""
 LEAST_POINTS = 8
 """Footprints of the fitted stride, at least."""
 _COLUMNS = ["curve", "part", "stride_kb", "footprint_mb", "cycles"]
@@ -118,17 +121,15 @@ def read_chase(path: Path) -> Chase:
 
 
 def _whole_numbers(path: Path, number: int, texts: Sequence[str]) -> tuple[int, ...]:
-    try:
-        return tuple(int(text) for text in texts)
-    except ValueError:
-        raise InputError(f"{path}: line {number}: must be whole numbers. Got {','.join(texts)!r}.") from None
+    if not all(text.strip().isdecimal() for text in texts):
+        raise InputError(f"{path}: line {number}: must be whole numbers. Got {','.join(texts)!r}.")
+    return tuple(int(text) for text in texts)
 
 
 def _footprint(path: Path, number: int, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{path}: line {number}: must begin with a footprint in MB. Got {text!r}.") from None
+    if not re.fullmatch(r"\d+(\.\d+)?", text.strip()) or float(text) > MOST_MB:
+        raise InputError(f"{path}: line {number}: must begin with a footprint in MB, {MOST_MB} at most. Got {text!r}.")
+    return float(text)
 
 
 def read_chases(files: Sequence[Path]) -> list[Chase]:

@@ -121,8 +121,11 @@ def read_workload(counts: Path, system: Path | None) -> list[tuple[Card, int]]:
 
 
 def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except csv.Error as wrong:
+        raise InputError(f"{path}: must be a CSV file ({wrong}).") from None
     if not rows:
         raise InputError(f"{path}: must have a line of column names and a row below it.")
     return rows
