@@ -24,9 +24,9 @@ LAWS = ("lru", "tree_plru", "random", "mru", "s3fifo")
 """Evictions; a cyclic chase cannot tell LRU from FIFO, SRRIP, DRRIP, ARC and LFU."""
 BAR = (
     "on each held-out stride R2 is at least 0.95 (if its cycles differ), and the error at most a third of that of the "
-    "median"
+    "median of that stride"
 )
-RIVAL = "the median of the fitted stride"
+RIVAL = "the median of the same stride"
 FITTED, JUDGED, INNER = "fitted", "judged", "inner"
 """Parts of the facts; `inner` is the fitted stride of the level before, which has a file of its own."""
 MOST_ROWS = 512
@@ -200,7 +200,7 @@ def _kept(chase: Chase, footprints: np.ndarray) -> np.ndarray:
 
 
 def _base(cycles: np.ndarray) -> int:
-    """Return the cycles of a hit: the median of the smallest tenth of the footprints, three at least."""
+    """Return about what a hit costs: the median of the smallest tenth of the footprints, three at least."""
     return int(np.median(cycles[: max(3, cycles.size // 10)]))
 
 
@@ -220,25 +220,27 @@ def _points_within_reach(footprints: np.ndarray, cycles: np.ndarray) -> int:
 def fit_level(stride_kb: int, footprints: np.ndarray, cycles: np.ndarray) -> dict[str, int]:
     """Return the levers of the level that a curve shows; empty where it shows none.
 
-    The reach is read at the step. Pages of one, two and four strides and all ways that divide the entries are tried.
-    The least absolute error wins, each point weighed by the footprints that it stands for. Of equal errors the smallest
-    page wins, then the most ways.
+    The reach is read at the step. Pages of one, two and four strides, all ways that divide the entries, and all whole
+    cycles of a hit that were measured within the reach are tried. The least absolute error wins, each point weighed by
+    the footprints that it stands for. Of equal errors the smallest page wins, then the most ways, then the least base.
     """
-    reach, base = _points_within_reach(footprints, cycles), _base(cycles)
+    reach = _points_within_reach(footprints, cycles)
     if not reach:
         return {}
+    bases = range(int(cycles[:reach].min()), int(cycles[:reach].max()) + 1)
     accesses, weight = np.rint(footprints * 1024 / stride_kb).astype(np.int64), np.gradient(footprints)
-    best: tuple[float, int, int, dict[str, int]] | None = None
+    best: tuple[float, int, int, int, dict[str, int]] | None = None
     for strides in (1, 2, 4):
         pages = -(-accesses // strides)
         entries = int(pages[reach - 1])
         for ways in (each for each in range(1, entries + 1) if entries % each == 0):
             share = _missed_pages(pages, entries // ways, ways) / accesses
-            extra, error = _least_absolute(share, cycles - base, weight)
-            levers = {"entries": entries, "ways": ways % entries, "page_kb": stride_kb * strides}
-            tried = (error, strides, -ways, levers | {"base_cycles": base, "extra_cycles": extra})
-            best = tried if best is None or tried[:3] < best[:3] else best
-    return best[3] if best else {}
+            for base in bases:
+                extra, error = _least_absolute(share, cycles - base, weight)
+                levers = {"entries": entries, "ways": ways % entries, "page_kb": stride_kb * strides}
+                tried = (error, strides, -ways, base, levers | {"base_cycles": base, "extra_cycles": extra})
+                best = tried if best is None or tried[:4] < best[:4] else best
+    return best[4] if best else {}
 
 
 def _missed_pages(pages: np.ndarray, sets: int, ways: int) -> np.ndarray:
@@ -305,10 +307,11 @@ def _result(name: str, law: str, curve: str, rows: pd.DataFrame, levers: Mapping
     measured = rows["cycles"].to_numpy(float)
     judged = (rows["part"] == JUDGED).to_numpy()
     predicted = _predicted(rows, levers, law) if levers else np.full(measured.size, np.nan)
-    rival = np.full(measured.size, float(np.median(measured[~judged])))
+    rival = np.empty(measured.size)
     curves, notes, met = list[Curve](), list[str](), True
     for stride in rows["stride_kb"].unique():
         of = (rows["stride_kb"] == stride).to_numpy()
+        rival[of] = np.median(measured[of])
         x = rows["footprint_mb"].to_numpy(float)[of]
         part = JUDGED if judged[of].all() else FITTED
         panel = (f"stride {stride} KB ({part})", "footprint, MB", "cycles an access")
