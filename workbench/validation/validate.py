@@ -19,7 +19,7 @@ from workbench.validation.data_set import DataSet, Result
 if TYPE_CHECKING:
     import pandas as pd
 
-_MODULES: tuple[str, ...] = ()
+_MODULES: tuple[str, ...] = ("nbody", "kernel_pairs", "waves_resident", "kernel_power")
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 
 
