@@ -95,3 +95,9 @@ def test_only_the_fitted_kernels_are_read_by_fit():
 
 def test_shipped_levers_are_those_of_the_shipped_facts():
     assert levers_of(SET) == kernel_power.fit(facts_of(SET))
+
+
+def test_what_the_judged_kernels_of_the_card_say():
+    (result,) = kernel_power.judge(facts_of(SET), levers_of(SET))
+    assert (result.points, result.verdict) == (12, "confirmed")
+    assert (result.error, result.rival_error) == (pytest.approx(11.587, abs=0.001), pytest.approx(21.361, abs=0.001))

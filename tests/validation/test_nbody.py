@@ -88,3 +88,9 @@ def test_a_card_without_a_second_group_on_any_unit_is_not_tested():
 
 def test_shipped_levers_are_those_of_the_shipped_facts():
     assert levers_of(SET) == nbody.fit(facts_of(SET))
+
+
+def test_what_the_judged_points_of_the_card_say():
+    constant, shared = nbody.judge(facts_of(SET), levers_of(SET))
+    assert (constant.verdict, shared.verdict) == ("refuted", "confirmed")
+    assert (constant.error, shared.error) == (pytest.approx(17.899, abs=0.001), pytest.approx(6.443, abs=0.001))

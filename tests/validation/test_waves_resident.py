@@ -80,3 +80,9 @@ def test_a_variant_that_the_lds_does_not_limit_is_not_judged():
 
 def test_shipped_levers_are_those_of_the_shipped_facts():
     assert levers_of(SET) == waves_resident.fit(facts_of(SET))
+
+
+def test_what_the_judged_rows_of_both_cards_say():
+    results = waves_resident.judge(facts_of(SET), levers_of(SET))
+    assert [result.verdict for result in results] == ["confirmed", "confirmed"]
+    assert [result.error for result in results] == pytest.approx([0.724, 2.924], abs=0.001)

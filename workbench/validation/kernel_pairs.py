@@ -248,7 +248,7 @@ def _of_alone(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.n
 
 
 def _of_span(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.ndarray) -> Result:
-    """The runs for which the recorder's model has a prediction; all pairs against the straight line without one."""
+    """Compare the spans that the recorder's model predicts too; without such a model all, with a straight line."""
     measured, recorder = (part.pairs[name].to_numpy(float) for name in ("span_us", "recorder_us"))
     line = _line(part.pairs["groups"], part.pairs["span_us"], part.pairs["groups"])
     with_model = np.isfinite(recorder)
