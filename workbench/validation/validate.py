@@ -19,7 +19,10 @@ from workbench.validation.data_set import DataSet, Result
 if TYPE_CHECKING:
     import pandas as pd
 
-_MODULES: tuple[str, ...] = ("tlb_chases", "tlb_sharing", "tlb_misses")
+_MODULES: tuple[str, ...] = (
+    *("nbody", "kernel_pairs", "waves_resident", "kernel_power"),
+    *("tlb_chases", "tlb_sharing", "tlb_misses"),
+)
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 
 
