@@ -335,6 +335,7 @@ def _result(name: str, law: str, curve: str, rows: pd.DataFrame, levers: Mapping
         bar=BAR,
         curves=curves,
         note="; ".join(notes) if levers else "the fitted stride shows no step",
+        alternative=law != LAWS[0],
     )
 
 

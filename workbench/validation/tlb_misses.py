@@ -211,6 +211,7 @@ def _result(name: str, card: Card, law: Law, every: np.ndarray) -> Result:
             )
         ],
         note=note,
+        alternative=law.choice in ("first_module", "best_fit_module") or law.page_kb == 64,
     )
 
 
