@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.errors import InputError
 from workbench.export.timeline import write_timeline
 from workbench.figures import figure
 from workbench.figures.figure_files import as_csv
+from workbench.metrics.dispatch import hang_sentence, lacking_words
 from workbench.metrics.dispatch_rows import by_start, running_over_time, waiting_over_time
-from workbench.records.dispatch import DispatchRecord
+from workbench.records.dispatch import Between, DispatchRecord, Lacking
 
 HEADER = "arrival,channel,priority,waves,independent,duration,vgpr_blocks,sgpr_blocks,shared_segments,barrier,endless"
 LARGE = (0, 2, 0, 0)
@@ -87,3 +89,48 @@ def test_a_timeline_for_perfetto_leaves_what_hangs_open(vector: wb.Results, tmp_
     waiting = [event["args"]["groups"] for event in events if event["name"] == "waiting groups"]
     assert waiting[-1] == 1
     assert np.min(waiting) >= 0
+
+
+def test_a_sentence_names_what_each_group_lacks(vector: wb.Results):
+    record = record_of(vector)
+    assert hang_sentence(record) == (
+        "hangs at cycle 3: 1 of 5 groups never starts, 4 wait at a barrier; 1 lacks wave slots (group 4: 1 more on "
+        "module 0)"
+    )
+    (ended,) = vector.records(vector.points[1])
+    assert hang_sentence(ended) == ""
+
+
+def test_a_sentence_names_every_reason():
+    nobody = np.zeros(0, np.int64)
+    columns = {name: nobody for name in Between._fields if name != "lacking"}
+    rows = [(2, 0, 1, 3, 4, -1), (2, 0, 1, 4, 1, -1), (3, 0, 1, 3, 6, -1), (5, 1, -1, -1, -1, -1)]
+    rows += [(6, 2, -1, -1, -1, 1), (7, 2, -1, -1, -1, -1), (8, 3, -1, -1, -1, -1), (9, 3, -1, -1, -1, -1)]
+    lacking = Lacking(*np.array(rows, np.int64).T)
+    between = Between(**{**columns, "lacking": lacking, "hung_at_cycle": 7, "never_started": np.arange(2, 10)})
+    resources = ("vgpr", "sgpr", "waves", "shared", "tokens")
+    assert lacking_words(between, resources) == [
+        "2 lack shared memory (group 2: 4 more on module 1)",
+        "1 lacks tokens (group 2: 1 more on module 1)",
+        "1 is admitted by no module (group 5)",
+        "1 waits for die 1 (group 6)",
+        "1 is told to wait (group 7)",
+        "2 stand behind others (group 8)",
+    ]
+
+
+def test_a_figure_that_needs_times_says_that_the_run_hangs(vector: wb.Results):
+    with pytest.raises(InputError) as refused:
+        figure("saving_by_policy").choose(
+            wb.run({**vector.plan.sweep.config, "baseline": {"choice": "first_module"}}, workers=0)
+        )
+    assert str(refused.value) == (
+        "saving_by_policy needs makespan_cycles, which a run that hangs does not have: round_robin hangs (1 of 5 "
+        "groups never start)."
+    )
+
+
+def test_waits_by_priority_names_the_policies_that_hang(vector: wb.Results):
+    data = figure("waits_by_priority").choose(vector)
+    assert data.look.left_out == "hangs"
+    assert data.without == ("round_robin",)

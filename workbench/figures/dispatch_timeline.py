@@ -60,6 +60,11 @@ class Strips(NamedTuple):
     of_modules: int
     """How many modules the machine has."""
 
+    @property
+    def title(self) -> str:
+        """Return the name, and when the run hangs."""
+        return f"{self.name}, hangs at cycle {self.hung_at_cycle:,}" if self.hung_at_cycle >= 0 else self.name
+
 
 class DispatchTimeline(NamedTuple):
     """Which group runs on which unit of which module, over time, coloured by channel or priority."""
@@ -213,8 +218,7 @@ def draw_dispatch_timeline(data: DispatchTimeline) -> Figure:
         row = ((panel.module - data.modules[0]) * panel.units + panel.unit) * panel.slots + panel.slot
         marks.rectangles(one, (panel.begin, panel.end), (row, row + panel.waves), panel.kind - kinds[0], colours)
         one.vlines(panel.begin, row, row + panel.waves, color="white", linewidth=0.3)
-        hangs = f", hangs at cycle {panel.hung_at_cycle:,}" if panel.hung_at_cycle >= 0 else ""
-        frame.title(one, f"{heading(panel.setting, panel.name)}{hangs}")
+        frame.title(one, heading(panel.setting, panel.title))
         one.set_xlim(*data.cycles)
         _lines(one, panel, count, data.modules[0])
     labelled = kinds if len(kinds) <= MOST_SWATCHES else [kinds[0], kinds[len(kinds) // 2], kinds[-1]]
