@@ -115,7 +115,7 @@ def test_a_sentence_names_every_reason():
         "1 is admitted by no module (group 5)",
         "1 waits for die 1 (group 6)",
         "1 is told to wait (group 7)",
-        "2 stand behind others (group 8)",
+        "2 stand behind others or in a cluster that does not fit (group 8)",
     ]
 
 

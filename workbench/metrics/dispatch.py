@@ -220,6 +220,9 @@ _RESOURCES = {
 }
 
 
+_BEHIND = "behind others or in a cluster that does not fit"
+
+
 def hang_sentence(record: DispatchRecord) -> str:
     """Return when a run hangs, how many groups never start and what they lack; nothing of a run that ends.
 
@@ -259,7 +262,7 @@ def _reason(why: str, resource: str, die: int, members: list[tuple[int, ...]]) -
     words = {
         "not_admitted": ("is admitted by no module", "are admitted by no module"),
         "told_to_wait": ("is told to wait", "are told to wait"),
-        "behind": ("stands behind others", "stand behind others"),
+        "behind": (f"stands {_BEHIND}", f"stand {_BEHIND}"),
     }
     return f"{count} {words[why][not one]} (group {group})"
 
