@@ -29,7 +29,17 @@ class Pair(NamedTuple):
     after: Mapping[str, Any]
 
 
-PAIRS: tuple[Pair, ...] = ()
+_SHARED = {"shared_rate": {"law": {"linear": {"slope": 0.2965}}}}
+"""The rate that was fitted to n-body on an MI300A (`data/validation/levers.yaml`)."""
+PAIRS: tuple[Pair, ...] = (
+    Pair("constant durations -> shared rates", ("H3",), {}, {"options.progress": _SHARED}),
+    Pair(
+        "widest path -> halved by a further link",
+        ("H5",),
+        {"options.path_metric": "bottleneck"},
+        {"options.path_metric": "hop_penalised"},
+    ),
+)
 
 
 def main(names: list[str]) -> int:
