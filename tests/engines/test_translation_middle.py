@@ -13,7 +13,7 @@ from tests.engines.translation_load_cases import differences, drawn_with_middle
 from tests.slow import seeds
 from workbench.engines.translation import prepare
 from workbench.errors import InputError
-from workbench.machine import TranslationMachine
+from workbench.machine import TranslationMachine, preset
 from workbench.metrics.translation import measure
 
 SIZE = 10
@@ -128,3 +128,43 @@ def test_a_reach_that_does_not_go_with_others_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         simulate([(0, 0, 7)], {**MACHINE, **levers}, PLAIN, **options)
+
+
+K80 = preset("k80_tlb").machine().values()
+BASE, BEHIND_1, BEHIND_2, BEHIND_3 = 1, 9, 55, 172
+"""What a hit of level 1 takes, and what each level adds."""
+
+
+def chase(
+    core: int, first: int, stride: int, steps: int, rounds: int = 3, gap: int = 2000
+) -> list[tuple[int, int, int]]:
+    """Return a cyclic chase of a core over pages that lie so far apart."""
+    return [(gap * at + core, core, first + stride * (at % steps)) for at in range(steps * rounds)]
+
+
+@pytest.mark.parametrize(
+    ("stride", "steps", "cycles"),
+    [
+        (1, 16, BASE),
+        (1, 17, BASE + BEHIND_1),
+        (16, 17, BASE + BEHIND_1),
+        (16, 70, BASE + BEHIND_1),
+        (16, 71, BASE + BEHIND_1 + BEHIND_2),
+        (16, 1032, BASE + BEHIND_1 + BEHIND_2),
+        (16, 1161, BASE + BEHIND_1 + BEHIND_2 + BEHIND_3),
+    ],
+)
+def test_a_chase_on_the_k80_takes_what_its_footprint_says(stride: int, steps: int, cycles: int) -> None:
+    """Level 1 holds 16 entries of 128 KiB, level 2 70 of 2 MiB, level 3 129 sets of 8; the last round is steady."""
+    record = simulate(chase(3, 0, stride, steps), K80, PLAIN, events=True)
+    assert {latency for _, _, latency in of_core(record, 3)[-steps:]} == {cycles}
+
+
+@pytest.mark.parametrize(("other", "shares"), [(8, True), (11, True), (2, False), (12, False)])
+def test_two_sms_of_the_k80_that_chase_at_once_cost_each_other_a_level_where_they_share_it(
+    other: int, shares: bool
+) -> None:
+    rows = sorted([*chase(3, 0, 16, 48), *chase(other, 1 << 20, 16, 48)])
+    record = simulate(rows, K80, PLAIN, events=True)
+    steady = {latency for _, _, latency in of_core(record, 3)[-48:]}
+    assert steady == {BASE + BEHIND_1 + (BEHIND_2 if shares else 0)}
