@@ -396,7 +396,17 @@ def drawn_with_middle(seed: int) -> Case:
         options |= {"pages_an_entry": 1, "page_sizes": OneSize(), "contiguous_share": 1.0, "contiguity": WholeGroups()}
         machine["middle_pages"] = int(_pick(draw, 1, 2, 16))
         machine["shared_pages"] = 1 if options["inclusive"] else int(_pick(draw, 1, 2, 16, 64))
-    return replace(case, machine=machine, options=options)
+    case = replace(case, machine=machine, options=options)
+    return _nothing_behind(case) if draw.random() < 0.15 else case
+
+
+def _nothing_behind(case: Case) -> Case:
+    """Return a case without a level behind the middle one, whose misses could be one step if that were not there."""
+    machine = {**case.machine, "shared_entries": 0, "shared_ways": 0, "walk_cache_entries": 0, "private_ports": 0}
+    policies = {**case.policies, "locate": NoDirectory(), "fill": DemandAlways()}
+    options = {name: value for name, value in case.options.items() if name not in ("bypass", "page_sizes")}
+    rows = [row._replace(cycle=row.cycle * 40) for row in case.rows]
+    return replace(case, rows=rows, machine=machine, policies=policies, warps=None, options=options)
 
 
 SOON = (0, 0, 1, 2, 5, 13, 40, 150, 600)
