@@ -1,4 +1,4 @@
-"""H4.1 to H4.10: every claim runs, its cases are told apart, and a claim that is wrong fails."""
+"""H4.1 to H4.9: every claim runs, its cases are told apart, and a claim that is wrong fails."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def short():
 
 
 def test_the_claims_are_those_of_the_specification():
-    added = ["H4.1b", "H4.1c", "H4.2b", "H4.2c"]
-    assert sorted([*added, *(f"H4.{k}" for k in range(1, 11))]) == list(BY_ID)
+    added = ["H4.1b", "H4.1c", "H4.2b", "H4.2c", "H4.2d"]
+    assert sorted([*added, *(f"H4.{k}" for k in range(1, 10))]) == list(BY_ID)
 
 
 @pytest.mark.parametrize("id", thinned([*BY_ID], 6))

@@ -13,7 +13,7 @@ import numpy as np
 
 SERVED_BY = ("private", "merged", "peer", "shared", "walk", "middle")
 """Where a translation may come from: the core's own TLB; a miss of its own that was under way; another core's TLB
-(or that of a cluster); the shared TLB; the page table; the middle TLB of the core's group."""
+(or that of a cluster); the shared TLB; the page table. The last is the middle TLB of the core's group."""
 WITHOUT_MIDDLE = 5
 """Columns by `SERVED_BY` of the record of a machine without middle level: all but the last."""
 MESSAGES = ("request", "answer", "push", "update", "shootdown")

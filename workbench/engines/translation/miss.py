@@ -1,7 +1,7 @@
 """The way of a miss: whom it asks before the shared TLB (spec 4, R6, T8, T9).
 
-It asks directories, a central one, a ring of neighbours or a cluster's TLB, then the middle TLB of its core's group,
-where there is one; each routine handles one event of its way.
+It asks directories, a central one, a ring of neighbours or a cluster's TLB. Then it asks the middle TLB of its core's
+group, where there is one. Each routine handles one event of its way.
 """
 
 from __future__ import annotations

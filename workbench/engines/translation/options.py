@@ -246,7 +246,7 @@ def check_bypass(bypass: Bypass, inclusive: bool, machine: Any) -> None:
 
 
 def check_reach(options: Any, machine: Any) -> None:
-    """Refuse levels whose entries cover several pages beside what else says how much an entry covers.
+    """Refuse levels whose entries cover several pages where something else says what an entry covers.
 
     Raises
     ------

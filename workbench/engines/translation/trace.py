@@ -244,7 +244,7 @@ def take_rows(  # type: ignore[no-untyped-def]
 
 @kernel
 def number_first_pages(table: PageNumbers, key: np.ndarray, shift: int) -> None:
-    """Give a short number to the first page of each entry that covers several; the table has room."""
+    """Give a short number to the first page of each entry that covers several; the table is large enough."""
     for row in range(key.size):
         number_of(table, (key[row] >> shift) << shift)
 
