@@ -140,10 +140,10 @@ def test_what_an_access_brings_about_stands_at_its_own_cycle():
 
 
 def test_ways_of_a_tlb_that_there_is_not_are_nothing():
-    """A machine without shared TLB that said its ways ended with a division by zero."""
+    """A machine without shared TLB that stated its ways ended with a division by zero."""
     machines = ({**SMALL, "shared_entries": 0, "shared_ways": ways, "middle_ways": ways} for ways in (0, 2))
-    plain, said = (simulate(DrawnPages(), machine) for machine in machines)
-    same(plain, said)
+    plain, stated = (simulate(DrawnPages(), machine) for machine in machines)
+    same(plain, stated)
 
 
 def test_an_empty_trace_is_a_run():
