@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engines.translation_cases import simulate
-from workbench.records.translation import SERVED_BY
+from workbench.records.translation import served_counts
 
 CORES, PAGES, TURNS = 4, 12, 6
 MACHINE = {"cores": CORES, "private_entries": 8, "shared_entries": 64, "walkers": 8}
@@ -21,8 +21,8 @@ def shares(apart: int, every: int = 0, **options: object) -> dict[str, float]:
     rows = [
         (turn * every, core, (turn + apart * core) % PAGES) for turn in range(TURNS * PAGES) for core in range(CORES)
     ]
-    served = simulate(rows, MACHINE, DIRECTORY, **options).served.sum(axis=0)
-    return dict(zip(SERVED_BY, served / served.sum(), strict=True))
+    record = simulate(rows, MACHINE, DIRECTORY, **options)
+    return {source: count / len(rows) for source, count in served_counts(record).items()}
 
 
 @pytest.mark.parametrize("news", ["links", "free"])

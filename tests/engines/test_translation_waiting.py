@@ -8,11 +8,10 @@ from tests.engines.translation_cases import simulate
 from workbench.records.translation import SERVED_BY, events
 
 MACHINE = {"cores": 2, "private_entries": 4, "shared_entries": 16, "shared_cycles": 12}
-SERVED = {source: at for at, source in enumerate(SERVED_BY)}
 
 
 def served(record, core):
-    return {source: int(record.served[core, at]) for source, at in SERVED.items() if record.served[core, at]}
+    return {source: int(count) for source, count in zip(SERVED_BY, record.served[core], strict=False) if count}
 
 
 @pytest.mark.parametrize("fill", ["gate_any", "demand_always"])

@@ -16,7 +16,7 @@ from tests.oracles.translation_load_walks import WalkRules
 from workbench.engines.kit.engine import Setup
 from workbench.engines.translation import Translation
 from workbench.engines.translation.options import ByNode, DeadEntries, Open, Software, Warps
-from workbench.engines.translation.page_table import ByRange, OneSize, PageRange, Runs
+from workbench.engines.translation.page_table import ByRange, OneSize, PageRange, Runs, WholeGroups
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import policies
 from workbench.policies.translation import (
@@ -163,7 +163,9 @@ def windows(counts: Counter[tuple[int, str]], record: TranslationRecord) -> list
         row = rows.setdefault((cycle - record.first_cycle) // record.window_cycles, [0] * len(OVER_TIME))
         row[OVER_TIME.index(name)] += amount
     count = max(len(record.over_time), max(rows, default=-1) + 1)
-    return [rows.get(window, [0] * len(OVER_TIME)) for window in range(count)]
+    columns = record.over_time.shape[1]
+    assert not any(any(row[columns:]) for row in rows.values()), "counted in a column that the record has not"
+    return [rows.get(window, [0] * len(OVER_TIME))[:columns] for window in range(count)]
 
 
 def differences(case: Case) -> dict[str, tuple[Any, Any]]:
@@ -366,6 +368,45 @@ def drawn_with_walks(seed: int) -> Case:
     unmapping = float(_pick(draw, 0, 0, 0.1))
     rows = [row._replace(unmap=row.unmap or bool(draw.random() < unmapping)) for row in case.rows]
     return replace(case, rows=rows, machine=machine, options=options)
+
+
+def _groups(draw: np.random.Generator, cores: int) -> dict[str, Any]:
+    """Return groups that are named, uneven and mixed, or of cores that follow each other."""
+    if draw.random() < 0.4:
+        return {"middle_cores": int(_pick(draw, 1, 2, 3, 16))}
+    of = draw.integers(int(draw.integers(1, 5)), size=cores)
+    groups = [[str(core) for core in draw.permutation(cores) if of[core] == group] for group in np.unique(of)]
+    return {"shared_groups": ", ".join(" ".join(group) for group in groups)}
+
+
+def drawn_with_middle(seed: int) -> Case:
+    """Draw a loaded configuration with a middle level, of what other tests draw, and levels whose entries reach far."""
+    draws = (drawn, drawn_with_walks, drawn_with_unmappings, lambda number: drawn_with_unmappings(number, plain=True))
+    case, draw = draws[seed % len(draws)](seed), np.random.default_rng([seed, 56])
+    machine, options = dict(case.machine), dict(case.options)
+    entries = int(_pick(draw, 0, 1, 2, 6, 24))
+    machine |= {
+        "middle_entries": entries,
+        "middle_ways": int(_pick(draw, 0, 2, 1)) if entries % 2 == 0 else 0,
+        "middle_cycles": int(_pick(draw, 0, 1, 6, 30)),
+        "middle_ports": int(_pick(draw, 0, 1, 2)),
+        **_groups(draw, machine["cores"]),
+    }
+    if draw.random() < 0.5:
+        options |= {"pages_an_entry": 1, "page_sizes": OneSize(), "contiguous_share": 1.0, "contiguity": WholeGroups()}
+        machine["middle_pages"] = int(_pick(draw, 1, 2, 16))
+        machine["shared_pages"] = 1 if options["inclusive"] else int(_pick(draw, 1, 2, 16, 64))
+    case = replace(case, machine=machine, options=options)
+    return _nothing_behind(case) if draw.random() < 0.15 else case
+
+
+def _nothing_behind(case: Case) -> Case:
+    """Return a case without a level behind the middle one, whose misses could be one step if that were not there."""
+    machine = {**case.machine, "shared_entries": 0, "shared_ways": 0, "walk_cache_entries": 0, "private_ports": 0}
+    policies = {**case.policies, "locate": NoDirectory(), "fill": DemandAlways()}
+    options = {name: value for name, value in case.options.items() if name not in ("bypass", "page_sizes")}
+    rows = [row._replace(cycle=row.cycle * 40) for row in case.rows]
+    return replace(case, rows=rows, machine=machine, policies=policies, warps=None, options=options)
 
 
 SOON = (0, 0, 1, 2, 5, 13, 40, 150, 600)

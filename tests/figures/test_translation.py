@@ -16,7 +16,8 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
 from workbench.figures.estimates import Means, mean_curve
-from workbench.records.translation import KINDS, SERVED_BY, TranslationRecord, events
+from workbench.metrics.translation import counted_over_time
+from workbench.records.translation import KINDS, SERVED_BY, WITHOUT_MIDDLE, TranslationRecord, events
 
 SAMPLE = 50
 CORES = 4
@@ -90,7 +91,7 @@ def test_shares_are_those_of_single_accesses(found):
     assert [(bar.panel, bar.n) for bar in data.bars] == [(0, 2), (0, 2), (1, 2), (1, 2)]
     for point, bar in enumerate(data.bars):
         counts = [Counter(event["served_by"] for event in accesses(r)) for r in simulated(found, point)]
-        same(bar.percent, [[100 * count[part] / 430 for part in SERVED_BY] for count in counts])
+        same(bar.percent, [[100 * count[part] / 430 for part in data.parts] for count in counts])
     assert data.bars[1].percent.mean[2] > 0 == data.bars[0].percent.mean[2]
 
 
@@ -117,7 +118,7 @@ def test_the_load_is_what_is_sent_in_slices_of_the_time(found):
 
 def rates(record: TranslationRecord, edges: list[int]) -> list[float]:
     """Messages a cycle between two edges, window by window."""
-    sent, wide = record.over_time[:, len(SERVED_BY)].tolist(), record.window_cycles
+    sent, wide = counted_over_time(record, "messages").tolist(), record.window_cycles
     assert sum(sent) == record.messages.sum()
     result = []
     for begin, end in pairwise(edges):
@@ -182,7 +183,7 @@ def test_bars_are_as_long_as_the_shares(found):
         lengths = [[part.get_width() for part in kind] for kind in one.containers]
         assert pytest.approx(np.array([bar.percent.mean for bar in bars])) == np.array(lengths).T
         assert sum(part[0].get_width() for part in one.containers) == pytest.approx(100)
-    assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == list(SERVED_BY)
+    assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == list(SERVED_BY[:WITHOUT_MIDDLE])
 
 
 def test_steps_end_at_all_accesses(found):

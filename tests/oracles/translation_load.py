@@ -14,15 +14,16 @@ from tests.oracles.translation_load_clock import ANSWERS, ISSUES, NEWS, REQUESTS
 from tests.oracles.translation_load_dead import DeadEntries, NeverDead
 from tests.oracles.translation_load_directory import Directories
 from tests.oracles.translation_load_eviction import Protection, Tlb, base_rule
+from tests.oracles.translation_load_middle import MiddleLevel
 from tests.oracles.translation_load_network import Network
 from tests.oracles.translation_load_rules import FillRule, PeerRule, RemoteFillRule
 from tests.oracles.translation_load_tags import Tags
 from tests.oracles.translation_load_walks import Asked, Eras, Request, SharedTlb, Walkers, WalkRules
 from workbench.policies.translation.locate import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 
-PRIVATE, MERGED, PEER, SHARED, WALK = range(5)
+PRIVATE, MERGED, PEER, SHARED, WALK, MIDDLE = range(6)
 ACCESS, FILL, PUSH, EVICT, INVALIDATE = range(5)
-SERVED = {"private": PRIVATE, "merged": MERGED, "peer": PEER, "shared": SHARED, "walk": WALK}
+SERVED = {"private": PRIVATE, "merged": MERGED, "peer": PEER, "shared": SHARED, "walk": WALK, "middle": MIDDLE}
 COUNTED = (
     "fills",
     "evictions",
@@ -111,6 +112,7 @@ class Load:
         self.tags = choices.tags
         dead = DeadEntries(choices.dead) if choices.dead else NeverDead()
         self.shared = SharedTlb(self.clock, machine, shared_base, self._shared_evicted, dead)
+        self.middle = MiddleLevel(self.clock, machine)
         self.eras = Eras()
         self.walkers = Walkers(
             self.clock, machine, choices.walks, self.shared, self.tags.saves, self._answer, self.eras
@@ -120,9 +122,10 @@ class Load:
         self.remote_rule = RemoteFillRule(policies["remote_fill"], self.directories)
         self.cores = self._new_cores(policies["eviction"], seed("eviction"))
         self.counted: Counter[str] = Counter()
-        self.served = [[0] * 5 for _ in range(machine.cores)]
+        places = len(SERVED) if self.middle else len(SERVED) - 1
+        self.served = [[0] * places for _ in range(machine.cores)]
         self.latencies: Counter[int] = Counter()
-        self.latency_sums = [0] * 5
+        self.latency_sums = [0] * places
         self.log: list[tuple[int, ...]] = []
         self.booked, self.last_cycle = 0, 0
         self.degrees = [0] * (machine.cores + 1)
@@ -311,8 +314,12 @@ class Load:
             return
         if core.cluster is not None:
             self._fill_cluster(core.cluster, request.tag)
+        if served != MIDDLE:
+            self.middle.keep(core.number, request.tag)
         self._fill_by_rule(core, request)
-        given = self.shared.given.get(request.tag, set())
+        if served == MIDDLE:
+            return
+        given = self.shared.given.get(self.shared.block(request.tag), set())
         self._learn(core, request.tag, given)
         if request.tag in core.tlb:
             given.add(core.number)
@@ -403,12 +410,14 @@ class Load:
 
     def _ask_peer(self, request: Request) -> None:
         if not request.named or not request.tries:
-            at_once = self.plan.use_l2_bit and not request.named and not request.in_shared
+            has_bit = self.plan.use_l2_bit and self.machine.shared_entries
+            at_once = has_bit and not request.named and not request.in_shared
             (self.walkers.arrive if at_once else self._ask_shared)(request)
             return
         peer = self.peer_rule.choose(request.core, request.named)
         way = 2 * self.network.hops(request.core, peer) * self.machine.hop_cycles + self.machine.private_cycles
-        if self.plan.use_l2_bit and request.in_shared and way > self.machine.shared_cycles:
+        way_to_shared = self.machine.shared_cycles + (self.machine.middle_cycles if self.middle else 0)
+        if self.plan.use_l2_bit and request.in_shared and way > way_to_shared:
             self._ask_shared(request)
         else:
             self._send_request(request, request.core, peer)
@@ -500,6 +509,21 @@ class Load:
             self.clock.at(known, REQUESTS, request.key, lambda: self._ask_shared(request))
 
     def _ask_shared(self, request: Request) -> None:
+        """Go behind the cores: to the group's TLB, else to the shared one, else to the walkers (M1)."""
+        if self.middle:
+            granted = self.middle.take_port(request.core)
+            self.clock.at(granted, REQUESTS, request.key, lambda: self._look_in_middle(request))
+        else:
+            self._go_behind(request)
+
+    def _look_in_middle(self, request: Request) -> None:
+        known = self.clock.now + self.machine.middle_cycles
+        if self.middle.look(request.core, request.tag):
+            self._answer(request, "middle", known)
+        else:
+            self.clock.at(known, REQUESTS, request.key, lambda: self._go_behind(request))
+
+    def _go_behind(self, request: Request) -> None:
         if self.machine.shared_entries:
             self.shared.arrive(request, self._answer, self.walkers)
         else:
@@ -531,6 +555,7 @@ class Load:
         for core in self.cores:
             if core.cluster is not None and tag in core.cluster:
                 core.cluster.drop(tag)
+        self.middle.drop(tag)
         self.shared.drop(tag)
 
     def _shoot(self, core: Core, target: int, tag: int, row: int) -> None:
@@ -560,6 +585,7 @@ class Load:
         """An inclusive shared TLB tells the holders of what it loses, from the core in the middle."""
         if not self.choices.inclusive:
             return
+        self.middle.drop(tag)
         self.directories.drop_records(tag)
         centre = self.directories.centre
         for holder in sorted(self.directories.truth.of(tag)):
@@ -610,6 +636,7 @@ class Load:
             "latency_counts": [steps[length] for length in sorted(steps)],
             "latency_sums": self.latency_sums,
             "shared_accesses": self.shared.accesses,
+            "middle_accesses": self.middle.accesses if self.middle else None,
             "walks": self.walkers.walks,
             "walk_levels": self.walkers.levels,
             "walk_cycles": self.walkers.busy_cycles,

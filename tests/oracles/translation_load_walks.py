@@ -250,16 +250,22 @@ class SharedTlb:
         self, clock: Clock, machine: Any, base: Base, evicted: Callable[[int, int], None], dead: NeverDead
     ) -> None:
         self.clock, self.machine, self.evicted, self.dead = clock, machine, evicted, dead
+        self.reach = machine.shared_pages if machine.shared_entries else 1
         self.tlb = Tlb(machine.shared_entries, machine.shared_ways, base, None)
         self.banks = [Slots(clock, machine.shared_ports) for _ in range(machine.shared_banks)]
         self.given: dict[int, set[int]] = {}
         self.accesses = 0
 
+    def block(self, tag: int) -> int:
+        """Return what the entry that covers a tag is found by."""
+        return tag // self.reach
+
     def has(self, tag: int) -> bool:
-        return tag in self.tlb
+        return self.block(tag) in self.tlb
 
     def look(self, tag: int) -> bool:
         """Look a tag up, which uses an entry that is there."""
+        tag = self.block(tag)
         if tag in self.tlb:
             self.tlb.use(tag)
             self.dead.found(tag)
@@ -269,11 +275,12 @@ class SharedTlb:
 
     def enter(self, tag: int, row: int) -> None:
         """Make an entry, once, unless it would be dead; the victim is chosen now."""
+        tag = self.block(tag)
         if not self.machine.shared_entries or tag in self.tlb or self.dead.passes_by(tag):
             return
         victim = self.tlb.victim(tag, lambda _: 1)
         if victim is not None:
-            self.drop(victim)
+            self._drop_block(victim)
             self.dead.evicted(victim)
             self.evicted(victim, row)
         self.tlb.enter(tag)
@@ -282,13 +289,16 @@ class SharedTlb:
 
     def drop(self, tag: int) -> None:
         """Let an entry go, if there is one."""
-        if tag in self.tlb:
-            self.tlb.drop(tag)
-            del self.given[tag]
+        if self.has(tag):
+            self._drop_block(self.block(tag))
+
+    def _drop_block(self, block: int) -> None:
+        self.tlb.drop(block)
+        del self.given[block]
 
     def arrive(self, request: Request, answer: Answer, walkers: Walkers) -> None:
         """Look a request up in the cycle in which its bank is free for it."""
-        granted = self.banks[request.tag % len(self.banks)].take()
+        granted = self.banks[self.block(request.tag) % len(self.banks)].take()
         self.clock.at(granted, REQUESTS, request.key, lambda: self._look(request, answer, walkers))
 
     def _look(self, request: Request, answer: Answer, walkers: Walkers) -> None:

@@ -17,7 +17,7 @@ from workbench.figures.estimates import Means, mean_curve, rests_on, without_lim
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import drawn_panels, heading, records, separate_lines
 from workbench.figures.registry import Recipe, on_paper, recipe
-from workbench.records.translation import SERVED_BY, TranslationRecord, accesses, affinity
+from workbench.records.translation import SERVED_BY, TranslationRecord, accesses, affinity, served_counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ class Shares(NamedTuple):
     n: int
     """Seeds that it is the mean of."""
     percent: Means
-    """One value for each of `SERVED_BY`, averaged over the seeds."""
+    """One value for each part, averaged over the seeds."""
 
 
 class ServedBy(NamedTuple):
@@ -47,6 +47,8 @@ class ServedBy(NamedTuple):
     titles: tuple[str, ...]
     """One a panel."""
     bars: tuple[Shares, ...]
+    parts: tuple[str, ...]
+    """Those of `SERVED_BY` that there are: `middle` where some machine has a middle level."""
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a bar and part."""
@@ -55,7 +57,7 @@ class ServedBy(NamedTuple):
                 "setting": self.titles[bar.panel],
                 "line": bar.name,
                 "runs": bar.n,
-                "served_by": SERVED_BY,
+                "served_by": self.parts,
                 **bar.percent.columns("mean_percent", "low_percent", "high_percent"),
             }
             for bar in self.bars
@@ -71,34 +73,36 @@ def served_by_data(runs: RunSet) -> ServedBy:
         There are more panels or bars than can be drawn, or a point has no finished run.
     """
     panels = drawn_panels(runs, "served_by")
+    lines = [(place, line) for place, panel in enumerate(panels) for line in panel.lines]
+    kept = [records(runs, line.point, "served_by") for _, line in lines]
+    parts = SERVED_BY[: max((record.served.shape[1] for some in kept for record in some), default=len(SERVED_BY))]
     bars = []
-    for place, panel in enumerate(panels):
-        for line in panel.lines:
-            kept = records(runs, line.point, "served_by")
-            percent = np.stack([*map(served_percent, kept)])
-            bars.append(Shares(place, line.name, len(percent), mean_curve(percent)))
-    return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
+    for (place, line), some in zip(lines, kept, strict=True):
+        percent = np.stack([served_percent(record)[: len(parts)] for record in some])
+        bars.append(Shares(place, line.name, len(percent), mean_curve(percent)))
+    return ServedBy(tuple(panel.title for panel in panels), tuple(bars), parts)
 
 
 def served_percent(record: TranslationRecord) -> np.ndarray:
-    """Return the accesses by where they are served, in percent: float64[5]."""
-    return np.asarray(100 * record.served.sum(axis=0) / max(accesses(record), 1))
+    """Return the accesses by where they are served, in percent: float64[6], by `SERVED_BY`."""
+    counts = np.array([*served_counts(record).values()])
+    return np.asarray(100 * counts / max(accesses(record), 1))
 
 
 @on_paper
 def draw_served_by(data: ServedBy) -> Figure:
-    """Draw a bar of five parts a policy, the first on top."""
+    """Draw a bar of a part for each place a policy, the first on top."""
     from workbench.figures import frame, marks, plot_style
 
     rows = [[bar for bar in data.bars if bar.panel == place] for place in range(len(data.titles))]
     figure, axes = plot_style.stacked(len(rows), [0.35 + 0.24 * len(bars) for bars in rows], share_x=True)
-    colours = marks.fills(len(SERVED_BY))
+    colours = marks.fills(len(data.parts))
     for one, title, bars in zip(axes, data.titles, rows, strict=True):
         frame.title(one, title)
         percent = np.stack([bar.percent.mean for bar in bars])
         marks.stacked_bars(one, [bar.name for bar in bars], percent, colours, _LETTERS, height=0.72, linewidth=0.3)
         one.set_xlim(0, 100)
-    marks.swatches(axes[0], SERVED_BY, colours)
+    marks.swatches(axes[0], data.parts, colours)
     frame.name_sides(axes, "accesses served (%)", note=rests_on(bar.n for bar in data.bars).split(" with")[0])
     frame.legend(figure, axes)
     return figure

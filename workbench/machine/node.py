@@ -86,10 +86,11 @@ class NodeMachine(Described):
                 f"{self.name}.translation.cores must be the modules of a card ({modules}). Got {cores}. "
                 f"Nearest: {modules}."
             )
-        if self.translation.page_bytes != PAGE_BYTES:
+        if self.translation.page_bytes not in PAGES_BYTES:
+            sizes, given = " or ".join(map(str, PAGES_BYTES)), self.translation.page_bytes
             raise InputError(
-                f"{self.name}.translation.page_bytes must be {PAGE_BYTES}: a node's pages have the sizes of "
-                f"options.page_size. Got {self.translation.page_bytes}. Nearest: {PAGE_BYTES}."
+                f"{self.name}.translation.page_bytes must be {sizes}: a node's pages have the sizes of options.pages, "
+                f"whatever is said here. Got {given}. Nearest: {min(PAGES_BYTES, key=lambda size: abs(size - given))}."
             )
 
     @property
@@ -98,5 +99,5 @@ class NodeMachine(Described):
         return [place for place, card in enumerate(self.board.cards) if card.kind == "gpu"]
 
 
-PAGE_BYTES = 4096
-"""The smallest page of a node."""
+PAGES_BYTES = (4096, 2 << 20)
+"""The smallest page of a node, and that of a node whose `options.pages` is neutral."""

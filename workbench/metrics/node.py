@@ -22,7 +22,7 @@ from workbench.metrics.dispatch_modules import HEAT, PICO, POWER, POWER_MEASURES
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.statistics import mean, over
 from workbench.records.node import NEVER, NodeRecord, time_of
-from workbench.records.translation import SERVED_BY
+from workbench.records.translation import SERVED_BY, WITHOUT_MIDDLE
 from workbench.units import seconds, watts
 
 REFUSED = "applications_refused"
@@ -303,7 +303,7 @@ def _heat(record: NodeRecord) -> dict[str, float]:
 
 def translation_measures(record: NodeRecord) -> dict[str, float]:
     """Compute the measures of translations; NaN of a run without a touch that was answered."""
-    counts = dict(zip(SERVED_BY, record.served.tolist(), strict=True))
+    counts = dict(zip(SERVED_BY[:WITHOUT_MIDDLE], record.served.tolist(), strict=True))
     total = sum(counts.values())
     near = counts["private"] + counts["peer"]
     return {

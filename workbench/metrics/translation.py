@@ -14,13 +14,26 @@ import numpy as np
 
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.statistics import cv, over
-from workbench.records.translation import MESSAGES, OVER_TIME, SERVED_BY, TranslationRecord, accesses
+from workbench.records.translation import (
+    MESSAGES,
+    OVER_TIME,
+    SERVED_BY,
+    TranslationRecord,
+    accesses,
+    served_counts,
+)
 
+_AWAY = slice(SERVED_BY.index("peer"), None)
+"""Of `SERVED_BY` all that is not the core itself."""
 _FOUND = "accesses that the core's own TLB serves at once"
 
 MEASURES = declared(
     Measure("private_hit_rate", "", "higher", f"{_FOUND}, as a share of all"),
     Measure("peer_hit_rate", "", "higher", "accesses that another core's TLB serves, as a share of all"),
+    Measure(
+        "middle_hit_rate", "", "higher", "accesses that the middle TLB of the core's group serves, as a share of all"
+    ),
+    Measure("middle_per_kilo", "look-ups", "lower", "look-ups in middle TLBs per 1,000 accesses"),
     Measure("near_hit_rate", "", "higher", "accesses that the core's own TLB or a peer's serves, as a share of all"),
     Measure("shared_per_kilo", "look-ups", "lower", "look-ups in the shared TLB per 1,000 accesses"),
     Measure("walks_per_kilo", "walks", "lower", "walks of the page table per 1,000 accesses"),
@@ -102,8 +115,8 @@ MEASURES = declared(
         "power_proxy_cv",
         "",
         "lower",
-        "proxy for power balance, as no power is simulated: accesses of each core that a peer, the shared TLB or a "
-        "walk serves, standard deviation over mean over the cores; no watts, and which peers answer is not in it",
+        "proxy for power balance, as no power is simulated: accesses of each core that a peer, a TLB behind its own or "
+        "a walk serves, standard deviation over mean over the cores; no watts, and which peers answer is not in it",
     ),
     Measure("shot_down", "entries", "neither", "private entries that were invalidated"),
 )
@@ -113,7 +126,7 @@ MEASURES = declared(
 def measure(record: TranslationRecord) -> dict[str, float]:
     """Compute every measure of a run."""
     pages = pages_by_degree(record)
-    sent_out = record.served[:, [SERVED_BY.index(by) for by in ("peer", "shared", "walk")]].sum(axis=1)
+    sent_out = record.served[:, _AWAY].sum(axis=1)
     return {
         **_served(record),
         **latency_measures(record),
@@ -129,10 +142,13 @@ def measure(record: TranslationRecord) -> dict[str, float]:
 
 def _served(record: TranslationRecord) -> dict[str, float]:
     total = accesses(record)
-    of = dict(zip(SERVED_BY, record.served.sum(axis=0).tolist(), strict=True))
+    of = served_counts(record)
+    middle = math.nan if record.middle_accesses is None else record.middle_accesses
     return {
         "private_hit_rate": over(of["private"], total),
         "peer_hit_rate": over(of["peer"], total),
+        "middle_hit_rate": math.nan if record.middle_accesses is None else over(of["middle"], total),
+        "middle_per_kilo": over(1000 * middle, total),
         "near_hit_rate": over(of["private"] + of["peer"], total),
         "merged_per_kilo": over(1000 * of["merged"], total),
         "shared_per_kilo": over(1000 * record.shared_accesses, total),

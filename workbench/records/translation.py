@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-SERVED_BY = ("private", "merged", "peer", "shared", "walk")
+SERVED_BY = ("private", "merged", "peer", "shared", "walk", "middle")
 """Where a translation may come from: the core's own TLB; a miss of its own that was under way; another core's TLB
-(or that of a cluster); the shared TLB; the page table."""
+(or that of a cluster); the shared TLB; the page table. The last is the middle TLB of the core's group."""
+WITHOUT_MIDDLE = 5
+"""Columns by `SERVED_BY` of the record of a machine without middle level: all but the last."""
 MESSAGES = ("request", "answer", "push", "update", "shootdown")
 """What travels between cores: questions to peers, their answers, copies, news for directories, invalidations."""
-OVER_TIME = (*SERVED_BY, "messages", "noc_queue_cycles", "walk_queue_cycles")
-"""What is counted by window of time."""
+OVER_TIME = (*SERVED_BY[:WITHOUT_MIDDLE], "messages", "noc_queue_cycles", "walk_queue_cycles", "middle")
+"""What is counted by window of time; without middle level all but the last."""
 EXACT_LATENCIES = 1 << 16
 """Latencies below are counted cycle by cycle; longer ones in 1,024 steps an octave, below 0.1 percent."""
 
@@ -38,14 +40,14 @@ class TranslationRecord(NamedTuple):
     last_cycle: int
     """The cycle at which the last translation is known."""
     served: np.ndarray
-    """int64[cores, 5], accesses of each core by `SERVED_BY`."""
+    """int64[cores, 5], accesses of each core by `SERVED_BY`; int64[cores, 6] where there is a middle level."""
     latency_cycles: np.ndarray
     """int64[lengths], from an access's issue to its translation, each length that occurred, increasing; exact below
     `EXACT_LATENCIES`, above it the least of its step."""
     latency_counts: np.ndarray
     """int64[lengths], accesses of each."""
     latency_sums: np.ndarray
-    """int64[5], cycles of all accesses by `SERVED_BY`, exact."""
+    """int64[5 or 6], cycles of all accesses by `SERVED_BY`, exact."""
     shared_accesses: int
     """Requests at the shared TLB; one that the walkers' full queue sends back looks again and counts once."""
     walks: int
@@ -90,7 +92,7 @@ class TranslationRecord(NamedTuple):
     window_cycles: int
     """The length of a window of time; windows begin at `first_cycle`."""
     over_time: np.ndarray
-    """int64[windows, 8], by window of the issue and `OVER_TIME`."""
+    """int64[windows, 8 or 9], by window of the issue and `OVER_TIME`."""
     samples: int
     """How often the private TLBs were looked at."""
     degrees: np.ndarray
@@ -111,6 +113,8 @@ class TranslationRecord(NamedTuple):
     log: np.ndarray
     """int64[events, 7]: cycle, kind, core, page, served by (or -1), peer (or -1), latency (or -1); empty unless events
     were asked for."""
+    middle_accesses: int | None = None
+    """Requests at middle TLBs; None where there is no middle level."""
 
 
 def accesses(record: TranslationRecord) -> int:
@@ -119,6 +123,12 @@ def accesses(record: TranslationRecord) -> int:
     Each is served exactly once.
     """
     return int(record.served.sum())
+
+
+def served_counts(record: TranslationRecord) -> dict[str, int]:
+    """Return the accesses of all cores by `SERVED_BY`; no middle TLB serves any where there is none."""
+    counts = record.served.sum(axis=0).tolist()
+    return dict(zip(SERVED_BY, [*counts, 0][: len(SERVED_BY)], strict=True))
 
 
 def affinity(record: TranslationRecord) -> np.ndarray:
@@ -141,8 +151,8 @@ def events(record: TranslationRecord) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of arrays
-        cycle, serial (0, 1, 2, ...), kind, core, page. Of an access also served_by (private, merged, peer, shared,
-        walk), peer (which core helped, -1 = none) and latency in cycles; of a push, peer is the core that caused it.
+        cycle, serial (0, 1, 2, ...), kind, core, page. Of an access also served_by (one of `SERVED_BY`),
+        peer (which core helped, -1 = none) and latency in cycles; of a push, peer is the core that caused it.
         What does not belong to a kind is -1, or an empty name. fill, push, evict and invalidate are those of private
         TLBs.
     """

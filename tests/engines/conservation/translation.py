@@ -12,7 +12,7 @@ from workbench.engines.kit.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import read_policy
-from workbench.records.translation import EVICT, FILL, INVALIDATE, OVER_TIME, PUSH, SERVED_BY
+from workbench.records.translation import EVICT, FILL, INVALIDATE, OVER_TIME, PUSH, SERVED_BY, served_counts
 
 TIGHT = {"private_entries": 4, "shared_entries": 8, "walkers": 1, "walk_queue": 1, "private_mshrs": 1}
 TIGHT |= {"private_ports": 1, "link_cycles": 2, "level_cycles": 20, "network": "ring"}
@@ -44,6 +44,7 @@ def unmapped(cores: int) -> list[Row]:
 
 
 SMALL = {"private_entries": 4, "shared_entries": 16, "level_cycles": 20}
+GROUPS = {"middle_entries": 4, "middle_ports": 1, "shared_groups": "0 2 4 6 7, 1, 3 5"}
 WORLDS = {
     "one core": world([(3 * k, 0, k % 9) for k in range(40)], 1, SMALL),
     "three cores sweep": world(swept(3, 6), 3, SMALL),
@@ -52,6 +53,8 @@ WORLDS = {
     "three cores, skewed, tight": world(skewed(3), 3, TIGHT),
     "three cores, unmapped": world(unmapped(3), 3, SMALL),
     "eight cores without a shared TLB": world(skewed(8), 8, {**TIGHT, "shared_entries": 0}),
+    "eight cores of which groups share": world(skewed(8), 8, {**TIGHT, **GROUPS}),
+    "eight cores of which groups share, unmapped": world(unmapped(8), 8, {**TIGHT, **GROUPS}),
     "eight cores of two warps": world(swept(8, 6), 8, TIGHT, cores_issue={"warps": {"count": 2}}),
 }
 
@@ -63,7 +66,17 @@ def asked(run: Run) -> list[int]:
 
 
 def served(run: Run, by: str) -> int:
-    return int(run.record.served[:, SERVED_BY.index(by)].sum())
+    return served_counts(run.record)[by]
+
+
+def over_time(run: Run, *names: str) -> list[int]:
+    """Return what is counted over time, all windows together."""
+    totals = dict(zip(OVER_TIME, run.record.over_time.sum(axis=0).tolist(), strict=False))
+    return [totals.get(name, 0) for name in names]
+
+
+def has_middle(run: Run) -> bool:
+    return run.record.middle_accesses is not None
 
 
 def logged(run: Run, *kinds: int) -> int:
@@ -97,13 +110,13 @@ LAWS = [
     Law(
         "accesses over time, by who served them",
         "spec 4, R5-R11",
-        got=lambda run: run.record.over_time[:, : len(SERVED_BY)].sum(axis=0),
-        due=lambda run: run.record.served.sum(axis=0),
+        got=lambda run: over_time(run, *SERVED_BY),
+        due=lambda run: [*served_counts(run.record).values()],
     ),
     Law(
         "waits over time for links and walkers",
         "spec 4, T6, T11",
-        got=lambda run: run.record.over_time[:, len(SERVED_BY) + 1 :].sum(axis=0),
+        got=lambda run: over_time(run, "noc_queue_cycles", "walk_queue_cycles"),
         due=lambda run: [run.record.noc_queue_cycles, run.record.walk_queue_cycles],
     ),
     Law(
@@ -126,6 +139,12 @@ LAWS = [
         due=lambda run: served(run, "shared") + served(run, "walk") if run.record.shared_entries else 0,
     ),
     Law(
+        "requests to middle TLBs",
+        "translation-rules, M1, M3",
+        got=lambda run: run.record.middle_accesses or 0,
+        due=lambda run: sum(served(run, by) for by in ("middle", "shared", "walk")) if has_middle(run) else 0,
+    ),
+    Law(
         "entries that come into private TLBs leave them or stay",
         "spec 4, R18, R27, E15",
         got=lambda run: run.record.fills,
@@ -144,7 +163,6 @@ LAWS = [
         due=lambda run: sum(len(row) == 4 for row in run.setup.workload.rows),
     ),
 ]
-assert OVER_TIME[len(SERVED_BY) + 1 :] == ("noc_queue_cycles", "walk_queue_cycles")
 ALONE = "R23: there is one shared TLB, whose entries nobody shares"
 REFUSED = {
     "shared_eviction=protect_low_degree": ALONE,

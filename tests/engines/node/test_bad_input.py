@@ -156,14 +156,18 @@ def test_applications_that_cannot_run(name: str) -> None:
         check_applications((Application(streams),))
 
 
-def refused(policies: dict[str, Any] | None = None, size: int = 1, **options: Any) -> str:
+def refused(
+    policies: dict[str, Any] | None = None, size: int = 1, tlbs: dict[str, Any] | None = None, **options: Any
+) -> str:
     """Return why a node of one card and one kernel is refused; nothing has been simulated then."""
     steps = [tensor("a", size), kernel(1, {"compute": 1, "touches": [{"tensor": "a"}]})]
     values = {"machine": {"cards": [card()]}, "applications": [{"streams": [steps]}], "policies": policies or {}}
     setup = setup_of(Node.of(values))
     given = setup.options.values() | options
+    machine: Any = setup.machine
+    machine = machine.but(translation=machine.translation.but(**tlbs or {}))
     with pytest.raises(InputError) as problem:
-        Engine().simulate(setup._replace(options=type(setup.options).read(given)), 1)
+        Engine().simulate(setup._replace(machine=machine, options=type(setup.options).read(given)), 1)
     return str(problem.value)
 
 
@@ -204,6 +208,16 @@ def refused(policies: dict[str, Any] | None = None, size: int = 1, **options: An
 )  # fmt: skip
 def test_couplings_that_the_levers_of_the_parts_cannot_serve(options: dict[str, Any], sentence: str) -> None:
     assert refused(**options) == sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "only"), [("middle_entries", 8, 0), ("middle_pages", 2, 1), ("shared_pages", 4, 1)]
+)
+def test_levels_of_tlbs_that_a_node_has_not(name: str, value: int, only: int) -> None:
+    assert refused(tlbs={name: value}) == (
+        f"machine.translation.{name} must be {only} in a node, whose TLBs have two levels with entries of a page. "
+        f"Got {value}. Nearest: {only}."
+    )
 
 
 def test_a_shoot_down_by_a_directory_that_there_is_not() -> None:

@@ -305,6 +305,12 @@ def check_served(given: Given[Any, NodeOptions, Any]) -> None:
         if value != only:
             only = only.name if isinstance(only, Spec) else only
             raise wrong_value("", f"options.{part}.{name}", f"must be {only} in a node, as {why}", _word(value), only)
+    translation = given.machine.translation
+    for name, only in (("middle_entries", 0), ("middle_pages", 1), ("shared_pages", 1)):
+        value = getattr(translation, name)
+        if value != only:
+            expected = f"must be {only} in a node, whose TLBs have two levels with entries of a page"
+            raise wrong_value("", f"machine.translation.{name}", expected, value, only)
 
 
 def _word(value: Any) -> Any:

@@ -15,7 +15,14 @@ from workbench.engines.kit import FINE, STOP, Attempt, Simulator, Stop, policy_e
 from workbench.engines.kit.engine import at_slot
 from workbench.engines.translation.growth import may_forget, with_pages, with_room, without_unknown_pages
 from workbench.engines.translation.loop import play_in_order, play_warps
-from workbench.engines.translation.options import Case, Slots, TranslationOptions, check_bypass, check_order
+from workbench.engines.translation.options import (
+    Case,
+    Slots,
+    TranslationOptions,
+    check_bypass,
+    check_order,
+    check_reach,
+)
 from workbench.engines.translation.page_table import check_sizes
 from workbench.engines.translation.prepare import Reading, new_state, policies_of, rules_of, with_shortcuts
 from workbench.engines.translation.state import (
@@ -35,7 +42,14 @@ from workbench.errors import InputError, wrong_value
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import Policy
 from workbench.policies.translation.locate import Plan
-from workbench.records.translation import ACCESS, EXACT_LATENCIES, TranslationRecord
+from workbench.records.translation import (
+    ACCESS,
+    EXACT_LATENCIES,
+    OVER_TIME,
+    SERVED_BY,
+    WITHOUT_MIDDLE,
+    TranslationRecord,
+)
 from workbench.structures.key_index import has_room as has_number
 from workbench.structures.key_index import with_room as with_number
 
@@ -131,18 +145,26 @@ def check_options(options: TranslationOptions, machine: TranslationMachine) -> N
     check_sizes(options.page_sizes, machine)
     check_order(options.walk_order, machine)
     check_bypass(options.bypass, options.inclusive, machine)
+    if machine.middle_pages > 1 or machine.shared_pages > 1:
+        check_reach(options, machine)
 
 
 MOST_PRIVATE = 1 << 26
-"""Entries of all private TLBs together: 4 GiB of memory, 64 bytes each."""
+"""Entries of all private TLBs together, and of all middle ones: 4 GiB of memory, 64 bytes each."""
 
 
 def check_entries(machine: TranslationMachine) -> None:
-    """Refuse private TLBs that together have more entries than there is to be memory for."""
-    cores, most = machine.cores, MOST_PRIVATE // machine.cores
-    if machine.private_entries > most:
-        expected = f"must be at most {most:,} with {cores:,} cores, {MOST_PRIVATE:,} in all"
-        raise wrong_value("", f"{machine.name}.private_entries", expected, machine.private_entries, most)
+    """Refuse private or middle TLBs that together have more entries than there is to be memory for."""
+    _check_entries(machine, "private_entries", machine.cores, "cores")
+    if machine.middle_entries:
+        _check_entries(machine, "middle_entries", len(machine.groups), "groups")
+
+
+def _check_entries(machine: TranslationMachine, name: str, tlbs: int, whose: str) -> None:
+    given, most = getattr(machine, name), MOST_PRIVATE // tlbs
+    if given > most:
+        expected = f"must be at most {most:,} with {tlbs:,} {whose}, {MOST_PRIVATE:,} in all"
+        raise wrong_value("", f"{machine.name}.{name}", expected, given, most)
 
 
 MOST_NEW = 2048
@@ -162,7 +184,7 @@ def new_play(run: Reading, attempt: Attempt, part: PartRules | None = None) -> P
     if part:
         rules = rules._replace(**part._asdict(), keeps_answers=1, warps=0, gap_cycles=0)
     policies, rules = policies_of(run, rules, attempt.checked), with_shortcuts(rules, run)
-    state = with_room(rules, new_state(rules, run.plan, trace.numbers, attempt.room["logged"]))
+    state = with_room(rules, new_state(rules, run.plan, run.given.machine, trace.numbers, attempt.room["logged"]))
     play = Play(run.given, trace, policies, rules, state)
     if part:
         play.make_room_for_page()
@@ -207,9 +229,7 @@ class Play:
     def forget_pages(self) -> None:
         """Let pages that nothing knows any more have no number, where nobody else knows pages by their numbers."""
         if self.trace.numbers.given[0] and may_forget(self.rules, self.policies):
-            self.trace.numbers, self.state = without_unknown_pages(
-                self.rules, self.state, self.policies.plan, self.trace.numbers
-            )
+            self.trace.numbers, self.state = without_unknown_pages(self.rules, self.state, self.trace.numbers)
 
     def _is_full(self) -> bool:
         numbers, room = self.trace.numbers, self.state.held.size // self.rules.words
@@ -326,7 +346,9 @@ def record_of(play: Play) -> TranslationRecord:
     state, rules = play.state, play.rules
     machine, options = play.given.machine, play.given.options
     total: dict[str, int] = {name: int(state.counters[k]) for name, k in _TOTALS.items()}
-    bins = np.flatnonzero(state.latency)
+    bins, beyond = np.flatnonzero(state.latency), len(OVER_TIME) - len(SERVED_BY)
+    services = len(SERVED_BY) if rules.groups else WITHOUT_MIDDLE
+    columns = services + beyond
     return TranslationRecord(
         cores=rules.cores,
         private_entries=rules.private_entries,
@@ -334,18 +356,19 @@ def record_of(play: Play) -> TranslationRecord:
         page_bytes=machine.page_bytes * options.pages_an_entry,
         clock_mhz=machine.clock_mhz,
         network=machine.network,
-        served=state.served.reshape(-1, KINDS_OF_SERVICE),
+        served=state.served.reshape(-1, KINDS_OF_SERVICE)[:, :services].copy(),
         latency_cycles=_least_of_bins(bins),
         latency_counts=state.latency[bins],
-        latency_sums=state.spent,
+        latency_sums=state.spent[:services].copy(),
         messages=state.messages,
         window_cycles=1 << int(state.counters[COUNT.window_bits]),
-        over_time=_until_the_last(state.over_time.reshape(-1, COLUMNS_OVER_TIME)),
+        over_time=_until_the_last(state.over_time.reshape(-1, COLUMNS_OVER_TIME)[:, :columns].copy()),
         degrees=state.degrees,
         pairs=state.pair_sums.reshape(rules.cores, rules.cores),
         log=_with_pages(state.log, play.trace),
         walkers=rules.walkers + rules.cores * rules.software_walks,
         walk_cycles=_walk_cycles(rules, state.counters),
+        middle_accesses=int(state.counters[COUNT.middle_accesses]) if rules.groups else None,
         **total,
     )
 

@@ -65,6 +65,8 @@ class Kinds(NamedTuple):
     peer_port: int
     centre: int
     cluster: int
+    middle: int
+    middle_port: int
     shared: int
     shared_port: int
     walkers: int

@@ -35,17 +35,17 @@ def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers, mor
     state = state._replace(numbers=numbers, key_of=numbers.pages)
     if rules.dense and pages * rules.tlbs > DENSE_CELLS:
         rules = rules._replace(dense=0)
-        state = state._replace(where=np.zeros(0, np.int32), places=hashed(rules, state, plan))
+        state = state._replace(where=np.zeros(0, np.int32), places=hashed(rules, state))
     room = state.held.size // rules.words
     if room >= pages:
         return rules, state
     return rules, _longer(rules, state, plan, max(pages, 2 * room, 1024))
 
 
-def hashed(rules: Rules, state: State, plan: Plan) -> Any:
+def hashed(rules: Rules, state: State) -> Any:
     """Return the hash table of every TLB, with what it holds now."""
-    sizes = [rules.private_entries] * rules.cores + [plan.cluster_entries] * rules.clusters + [rules.shared_entries]
-    index = new_key_index(np.array(sizes))
+    sizes = np.bincount(state.tlbs.entries.reshape(-1, ROW)[:, OWNER], minlength=rules.tlbs)
+    index = new_key_index(sizes)
     _enter_all(index, state.tlbs.entries)
     return index
 
@@ -112,7 +112,7 @@ def may_forget(rules: Rules, policies: Policies) -> bool:
     return not rules.keeps_log and all(policy.incoming == NO_ANSWER for policy in evictions)
 
 
-def without_unknown_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers) -> tuple[PageNumbers, State]:
+def without_unknown_pages(rules: Rules, state: State, numbers: PageNumbers) -> tuple[PageNumbers, State]:
     """Return the numbers and the state without the pages that nothing knows any more."""
     places = [*_of_entries(state.tlbs), *_of_entries(state.records), *_of_those_who_wait(rules, state)]
     known = _named_by_directories(rules, state, int(numbers.given[0]))
@@ -122,7 +122,7 @@ def without_unknown_pages(rules: Rules, state: State, plan: Plan, numbers: PageN
     for table, rows, column in places:
         table[rows, column] = new[table[rows, column]]
     numbers = renumbered(numbers, known)
-    return numbers, _moved(rules, state, plan, known)._replace(numbers=numbers, key_of=numbers.pages)
+    return numbers, _moved(rules, state, known)._replace(numbers=numbers, key_of=numbers.pages)
 
 
 _Places = tuple[np.ndarray, np.ndarray, int]
@@ -171,7 +171,7 @@ def _room(rules: Rules, state: State) -> int:
     return state.held.size // rules.words
 
 
-def _moved(rules: Rules, state: State, plan: Plan, known: np.ndarray) -> State:
+def _moved(rules: Rules, state: State, known: np.ndarray) -> State:
     """Return the state with its tables by page, and hash tables, for the new numbers."""
     room, old = _room(rules, state), np.flatnonzero(known)
     for table, empty in (
@@ -182,4 +182,4 @@ def _moved(rules: Rules, state: State, plan: Plan, known: np.ndarray) -> State:
             rows = table.reshape(room, -1)
             rows[: old.size] = rows[old]
             rows[old.size :] = empty
-    return state if rules.dense else state._replace(places=hashed(rules, state, plan))
+    return state if rules.dense else state._replace(places=hashed(rules, state))

@@ -39,9 +39,11 @@ from workbench.engines.translation.lookup import (
 from workbench.engines.translation.miss import (
     cluster_looks_up,
     directory_is_read,
+    middle_looks_up,
     peer_looks_up,
     refusal_arrives,
     request_at_centre,
+    request_at_middle,
     request_at_peer,
     request_departs,
 )
@@ -258,6 +260,10 @@ def _handle_request(run: Run, kind: int, miss: int, now: int) -> None:
         shared_looks_up(run, miss, now)
     elif kind == KIND.centre:
         request_at_centre(run, miss, now)
+    elif kind == KIND.middle:
+        request_at_middle(run, miss, now)
+    elif kind == KIND.middle_port:
+        middle_looks_up(run, miss, now)
     else:
         cluster_looks_up(run, miss, now)
 

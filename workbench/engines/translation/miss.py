@@ -1,6 +1,7 @@
 """The way of a miss: whom it asks before the shared TLB (spec 4, R6, T8, T9).
 
-It asks directories, a central one, a ring of neighbours or a cluster's TLB; each routine handles one event of its way.
+It asks directories, a central one, a ring of neighbours or a cluster's TLB. Then it asks the middle TLB of its core's
+group, where there is one. Each routine handles one event of its way.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from workbench.engines.translation.events import ANSWERS, KIND, REQUESTS, next_c
 from workbench.engines.translation.fill import UNUSED, tell_use
 from workbench.engines.translation.lookup import NOWHERE, find, port_cycle
 from workbench.engines.translation.network import send_miss
-from workbench.engines.translation.shared_fill import cluster_set
+from workbench.engines.translation.shared_fill import cluster_set, find_shared, middle_page, middle_set
 from workbench.engines.translation.state import COUNT, FAULT, MISS, OF, Run
+from workbench.engines.translation.statistics import MIDDLE
 from workbench.policies.translation.locate import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 from workbench.policies.translation.peer import PEER, PeerView
 from workbench.records.translation import MESSAGES, SERVED_BY
@@ -66,6 +68,15 @@ def _is_undisturbed(run: Run, at: int) -> bool:
 
 @noinline
 def ask_shared(run: Run, miss: int, at: int, now: int) -> None:
+    """Send a miss to the shared TLB by way of the middle one of its core's group, where there is one."""
+    if run.rules.groups:
+        schedule_miss(run, at, now, KIND.middle, REQUESTS, miss)
+    else:
+        _ask_behind(run, miss, at, now)
+
+
+@kernel
+def _ask_behind(run: Run, miss: int, at: int, now: int) -> None:
     """Send a miss to the shared TLB, or to the walkers where there is none."""
     kind = KIND.shared if run.rules.shared_entries else KIND.walkers
     schedule_miss(run, at, now, kind, REQUESTS, miss)
@@ -103,7 +114,7 @@ def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
         return
     if rules.finite:
         note_record(run, core, page)
-    in_shared = rules.shared_entries > 0 and find(run, rules.tlbs - 1, page) != NOWHERE
+    in_shared = rules.shared_entries > 0 and find_shared(run, page, state.misses[row + OF.key]) != NOWHERE
     state.misses[row + OF.in_shared] = 1 if in_shared else 0
     _copy_holders(run, miss, core, page)
     if rules.keeps_rows:
@@ -204,7 +215,8 @@ def _is_far(run: Run, core: int, peer: int) -> bool:
     """Return whether the shared TLB answers sooner than a peer would."""
     rules = run.rules
     there_and_back = 2 * run.state.hops[core * rules.cores + peer] * rules.hop_cycles
-    return bool(there_and_back + rules.private_cycles > rules.shared_cycles)
+    shared_cycles = rules.shared_cycles + (rules.middle_cycles if rules.groups else 0)
+    return bool(there_and_back + rules.private_cycles > shared_cycles)
 
 
 @inlined
@@ -308,3 +320,31 @@ def cluster_looks_up(run: Run, miss: int, now: int) -> None:
     touch(state.tlbs, cluster_set(run, cluster, key), entry)
     state.misses[row + OF.source], state.misses[row + OF.peer] = FROM_PEER, cluster
     schedule_miss(run, now + plan.look_up_cycles, now, KIND.answer, ANSWERS, miss)
+
+
+@noinline
+def request_at_middle(run: Run, miss: int, now: int) -> None:
+    """Let a request at the middle TLB of its core's group wait for a port."""
+    state = run.state
+    state.counters[COUNT.middle_accesses] += 1
+    group = state.group_of[state.misses[miss * MISS + OF.core]]
+    start = port_cycle(state.middle_ports, group, run.rules.middle_ports, now)
+    if start > now:
+        schedule_miss(run, start, now, KIND.middle_port, REQUESTS, miss)
+    else:
+        middle_looks_up(run, miss, now)
+
+
+@noinline
+def middle_looks_up(run: Run, miss: int, now: int) -> None:
+    """Look a page up in the middle TLB of its core's group; a request that it cannot answer goes on when that is
+    known."""
+    state, rules, row = run.state, run.rules, miss * MISS
+    group, key = state.group_of[state.misses[row + OF.core]], state.misses[row + OF.key]
+    entry = find(run, rules.cores + rules.clusters + group, middle_page(run, state.misses[row + OF.page], key))
+    if entry == NOWHERE:
+        _ask_behind(run, miss, now + rules.middle_cycles, now)
+        return
+    touch(state.tlbs, middle_set(run, group, key), entry)
+    state.misses[row + OF.source] = MIDDLE
+    schedule_miss(run, now + rules.middle_cycles, now, KIND.answer, ANSWERS, miss)

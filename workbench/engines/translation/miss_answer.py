@@ -22,9 +22,9 @@ from workbench.engines.translation.lookup import (
     unpark,
 )
 from workbench.engines.translation.miss import FROM_PEER
-from workbench.engines.translation.shared_fill import fill_cluster
+from workbench.engines.translation.shared_fill import fill_cluster, fill_middle, find_shared, shared_page
 from workbench.engines.translation.state import COUNT, FAULT, MISS, OF, PARKED, WAITING, Run
-from workbench.engines.translation.statistics import count_served, sample_if_due
+from workbench.engines.translation.statistics import MIDDLE, count_served, sample_if_due
 from workbench.policies.translation.locate import CLUSTER, DIRECTORY, ON_RESPONSE
 from workbench.policies.translation.remote_fill import REMOTE_FILL, RemoteFillView
 from workbench.records.translation import SERVED_BY
@@ -47,7 +47,7 @@ def answer_arrives(run: Run, miss: int, now: int) -> None:
         if source == FROM_PEER:
             _keep(run, miss, core, page, key, peer, ordinal, now)
         else:
-            _fill(run, core, page, key, ordinal, now)
+            _fill(run, core, page, key, source, ordinal, now)
         if run.rules.keeps_rows:
             fill_comes_first(run, first)
     sample_if_due(run)
@@ -87,17 +87,19 @@ def _serve_joined(run: Run, miss: int, core: int, place: int, now: int) -> None:
 
 
 @inlined
-def _fill(run: Run, core: int, page: int, key: int, ordinal: int, now: int) -> None:
-    """Fill after an answer of the shared TLB or of a walk."""
+def _fill(run: Run, core: int, page: int, key: int, source: int, ordinal: int, now: int) -> None:
+    """Fill after an answer of a middle TLB, of the shared one or of a walk."""
     plan = run.policies.plan
+    if run.rules.groups and source != MIDDLE:
+        fill_middle(run, core, page, key)
     if plan.kind == CLUSTER:
         fill_cluster(run, core, page, key)
     if not run.rules.fills_always:
         fill_as_the_rule_says(run, core, page, key, ordinal, now)
     elif find(run, core, page) == NOWHERE:
         fill_private(run, core, page, key, NONE, ordinal, now)
-    if plan.kind == DIRECTORY and plan.update == ON_RESPONSE:
-        _learn_from_shared(run, core, page)
+    if plan.kind == DIRECTORY and plan.update == ON_RESPONSE and source != MIDDLE:
+        _learn_from_shared(run, core, page, key)
 
 
 @inlined
@@ -143,15 +145,16 @@ def _learn_from_peer(run: Run, miss: int, core: int, page: int) -> None:
 
 
 @noinline
-def _learn_from_shared(run: Run, core: int, page: int) -> None:
+def _learn_from_shared(run: Run, core: int, page: int, key: int) -> None:
     """Learn from the shared TLB's answer whom it has given the entry to; it notes the core, if that holds it now."""
-    rules, state, row = run.rules, run.state, page * run.rules.words
+    rules, state = run.rules, run.state
     if rules.shared_entries == 0:
         return
+    row = shared_page(run, page, key) * rules.words
     peer = next_core(state.given, row, rules.words, FIRST_WORD)
     while peer != NOBODY:
         if peer != core:
             learn(run, core, page, peer)
         peer = next_core(state.given, row, rules.words, peer + 1)
-    if has_core(state.held, row, core) and find(run, rules.tlbs - 1, page) != NOWHERE:
+    if has_core(state.held, page * rules.words, core) and find_shared(run, page, key) != NOWHERE:
         add_core(state.given, row, core)

@@ -245,6 +245,26 @@ def check_bypass(bypass: Bypass, inclusive: bool, machine: Any) -> None:
         raise InputError(path.format("the shared TLB is inclusive: it holds what private ones hold"))
 
 
+def check_reach(options: Any, machine: Any) -> None:
+    """Refuse levels whose entries cover several pages where something else says what an entry covers.
+
+    Raises
+    ------
+    InputError
+        The sentence names the lever with its path.
+    """
+    for level in ("middle", "shared"):
+        pages = getattr(machine, f"{level}_pages")
+        if pages == 1 or not getattr(machine, f"{level}_entries"):
+            continue
+        name = f"{machine.name}.{level}_pages"
+        if options.pages_an_entry > 1 or options.page_sizes.large():
+            expected = "must be 1 where options.pages_an_entry or options.page_sizes says what an entry covers"
+            raise wrong_value("", name, expected, pages, 1)
+        if options.inclusive and level == "shared":
+            raise wrong_value("", name, "must be 1 where the shared TLB is inclusive", pages, 1)
+
+
 class TranslationOptions(Spec):
     """What the engine `translation` leaves open."""
 

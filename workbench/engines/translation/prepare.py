@@ -24,6 +24,7 @@ from workbench.engines.translation.state import (
     Rules,
     State,
 )
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import Policy
 from workbench.policies.translation.eviction.frequency import LFU
 from workbench.policies.translation.eviction.ghost_lists import ARC, S3FIFO
@@ -50,6 +51,7 @@ from workbench.structures.timetable import new_turns
 LONG_AGO = -(1 << 62)
 SKIPS = 1
 """Tests set 0: no access takes a short way, no event is foreseen, and every policy is asked (`with_shortcuts`)."""
+NO_GROUPS = np.zeros(0, np.int64)
 NO_RINGS = np.zeros(0, np.uint64)
 NETWORKS = {"mesh": MESH, "ring": RING_NETWORK, "crossbar": CROSSBAR}
 
@@ -69,11 +71,12 @@ def rules_of(run: Reading, events: bool) -> Rules:
     clusters = -(-machine.cores // plan.cluster_cores) if plan.kind == CLUSTER else 0
     knows_holders = plan.kind == CENTRAL or (directory and plan.update == INSTANT)
     software, predicted = options.walks_by.software(), options.bypass.prediction()
+    groups = len(machine.groups) if machine.middle_entries else 0
     most_hops = int(hop_table(NETWORKS[machine.network], machine.cores).max())
     return Rules(
         cores=machine.cores,
         words=-(-machine.cores // 64),
-        tlbs=machine.cores + clusters + 1,
+        tlbs=machine.cores + clusters + groups + 1,
         private_entries=machine.private_entries,
         private_sets=_sets(machine.private_entries, machine.private_ways),
         private_cycles=machine.private_cycles,
@@ -81,9 +84,15 @@ def rules_of(run: Reading, events: bool) -> Rules:
         mshrs=machine.private_mshrs,
         clusters=clusters,
         cluster_sets=plan.cluster_entries // plan.cluster_ways,
+        groups=groups,
+        middle_sets=_sets(machine.middle_entries, machine.middle_ways),
+        middle_cycles=machine.middle_cycles,
+        middle_ports=machine.middle_ports,
+        middle_shift=machine.middle_pages.bit_length() - 1 if groups else 0,
         shared_entries=machine.shared_entries,
         shared_sets=_sets(machine.shared_entries, machine.shared_ways),
         shared_cycles=machine.shared_cycles,
+        shared_shift=machine.shared_pages.bit_length() - 1 if machine.shared_entries else 0,
         banks=machine.shared_banks,
         bank_ports=machine.shared_ports,
         walkers=0 if software.only else machine.walkers,
@@ -138,7 +147,7 @@ def rules_of(run: Reading, events: bool) -> Rules:
 
 
 def _sets(entries: int, ways: int) -> int:
-    return entries // ways if ways else 1
+    return entries // ways if entries and ways else 1
 
 
 def policies_of(run: Reading, rules: Rules, checked: bool) -> Policies:
@@ -168,7 +177,7 @@ def with_shortcuts(rules: Rules, run: Reading) -> Rules:
         return rules
     slots, eviction = run.given.slots, run.given.slots.eviction
     hits = not (rules.keeps_log or rules.private_ports or rules.warps)
-    behind = rules.shared_entries or rules.walk_cache or run.plan.kind != NO_DIRECTORY
+    behind = rules.groups or rules.shared_entries or rules.walk_cache or run.plan.kind != NO_DIRECTORY
     fills = _is_plain(slots.fill, DemandAlways)
     rules = rules._replace(
         plain_hits=int(hits),
@@ -190,6 +199,7 @@ def _answers_at_once(rules: Rules, plan: Plan) -> bool:
     """Return whether a miss asks the nearest holder, the shared TLB and the walkers alone, and fills its core."""
     plain = rules.plain_hits and rules.victim_end >= 0 and rules.fills_always and not rules.keeps_answers
     simple = rules.shared_entries and rules.shared_evicts_oldest and not (rules.bank_ports or rules.dead_threshold)
+    simple = simple and not (rules.groups or rules.shared_shift)
     if plan.kind == NO_DIRECTORY:
         return bool(plain and simple)
     exact = plan.kind == DIRECTORY and plan.update == INSTANT and plan.scope == ORACLE and not rules.finite
@@ -207,10 +217,10 @@ def _is_plain(policy: Policy, cls: type[Policy]) -> bool:
     return type(policy) is cls
 
 
-def new_state(rules: Rules, plan: Plan, numbers: PageNumbers, logged: int) -> State:
+def new_state(rules: Rules, plan: Plan, machine: TranslationMachine, numbers: PageNumbers, logged: int) -> State:
     """Make empty TLBs; the arrays by page have no room yet."""
     cores = rules.cores
-    ways, owners = _all_ways(rules, plan)
+    ways, owners = _all_ways(rules, plan, machine.middle_entries)
     quota = max(plan.quota, 0) if rules.finite else 0
     upper, hops = np.array([rules.walk_cache]), hop_table(rules.network, cores)
     state = made(
@@ -225,13 +235,14 @@ def new_state(rules: Rules, plan: Plan, numbers: PageNumbers, logged: int) -> St
         rings=ring_table(hops, cores) if rules.asks_nearest and plan.kind in (DIRECTORY, CENTRAL) else NO_RINGS,
         walk_cache=new_entry_sets(upper, np.zeros(1, np.int64)),
         walk_index=new_key_index(upper),
+        group_of=_group_of(machine),
         turns=new_turns(cores),
         active=np.arange(cores * rules.mshrs),
     )
     _begin(state.counters, rules)
     state.warps_free[:] = rules.warps
     state.software_free[:] = rules.software_walks
-    for given in (state.ports, state.banks, state.link_free):
+    for given in (state.ports, state.banks, state.middle_ports, state.link_free):
         given[:] = LONG_AGO
     return state
 
@@ -242,6 +253,7 @@ def _sizes(rules: Rules) -> dict[str, int]:
         "cores": rules.cores,
         "words": rules.words,
         "banks": rules.banks,
+        "groups": rules.groups,
         "links": rules.cores * DIRECTIONS if rules.link_cycles else 0,
         "registers": rules.cores * rules.mshrs,
         "miss": MISS,
@@ -262,9 +274,20 @@ def _begin(counters: np.ndarray, rules: Rules) -> None:
         counters[empty] = -1
 
 
-def _all_ways(rules: Rules, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ways and the TLB of every set, private ones first, then those of clusters, then the shared one."""
-    sets = [rules.private_sets] * rules.cores + [rules.cluster_sets] * rules.clusters + [rules.shared_sets]
-    ways = [rules.private_entries // rules.private_sets] * rules.cores
-    ways += [plan.cluster_ways] * rules.clusters + [rules.shared_entries // rules.shared_sets]
+def _group_of(machine: TranslationMachine) -> np.ndarray:
+    """Return the group of each core: int64[cores]; of none where there is no middle level."""
+    if not machine.middle_entries:
+        return NO_GROUPS
+    group_of = np.empty(machine.cores, np.int64)
+    for group, cores in enumerate(machine.groups):
+        group_of[list(cores)] = group
+    return group_of
+
+
+def _all_ways(rules: Rules, plan: Plan, middle_entries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ways and the TLB of every set in the order of the TLBs."""
+    sets = [rules.private_sets] * rules.cores + [rules.cluster_sets] * rules.clusters
+    sets += [rules.middle_sets] * rules.groups + [rules.shared_sets]
+    ways = [rules.private_entries // rules.private_sets] * rules.cores + [plan.cluster_ways] * rules.clusters
+    ways += [middle_entries // rules.middle_sets] * rules.groups + [rules.shared_entries // rules.shared_sets]
     return np.repeat(ways, sets), np.repeat(np.arange(len(sets)), sets)

@@ -1,4 +1,4 @@
-"""Fills of the shared TLB and of clusters' TLBs: sets, victims, bypass, inclusion (spec 4, section 7).
+"""Fills of the shared TLB, of middle ones and of clusters': sets, victims, bypass, inclusion (spec 4, section 7).
 
 Entries that are predicted dead are not made (docs/translation-rules.md). Shoot-downs take entries out of private TLBs:
 those of an unmapping, and of what leaves an inclusive shared TLB (E13, E15).
@@ -33,6 +33,7 @@ from workbench.policies.translation.eviction.victim import choose_victim
 from workbench.records import translation as kinds
 from workbench.records.translation import MESSAGES
 from workbench.structures.bitmaps import FIRST_WORD, NOBODY, has_core, next_core
+from workbench.structures.key_index import known_number
 from workbench.structures.set_assoc import (
     EARLIEST,
     FIRST,
@@ -61,21 +62,65 @@ def cluster_set(run: Run, cluster: int, key: int) -> int:
 def first_shared_set(run: Run) -> int:
     """Return the first set of the shared TLB."""
     rules = run.rules
-    return rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
+    return rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets + rules.groups * rules.middle_sets
 
 
 @kernel
 def shared_set(run: Run, key: int) -> int:
     """Return the set of the shared TLB that a page belongs to."""
-    return first_shared_set(run) + set_of(key, run.rules.shared_sets)
+    return first_shared_set(run) + set_of(key >> run.rules.shared_shift, run.rules.shared_sets)
+
+
+@kernel
+def middle_set(run: Run, group: int, key: int) -> int:
+    """Return the set of a group's middle TLB that a page belongs to."""
+    rules = run.rules
+    first = rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
+    return first + group * rules.middle_sets + set_of(key >> rules.middle_shift, rules.middle_sets)
+
+
+@inlined
+def shared_page(run: Run, page: int, key: int) -> int:
+    """Return the short number by which the shared TLB knows a page: that of the first page which its entry covers."""
+    return _first_page(run, key, run.rules.shared_shift) if run.rules.shared_shift else page
+
+
+@inlined
+def middle_page(run: Run, page: int, key: int) -> int:
+    """Return the short number by which middle TLBs know a page."""
+    return _first_page(run, key, run.rules.middle_shift) if run.rules.middle_shift else page
+
+
+@noinline
+def _first_page(run: Run, key: int, shift: int) -> int:
+    return known_number(run.state.numbers, (key >> shift) << shift)
+
+
+@inlined
+def find_shared(run: Run, page: int, key: int) -> int:
+    """Return the entry of the shared TLB that covers a page, or -1."""
+    return find(run, run.rules.tlbs - 1, shared_page(run, page, key))
 
 
 @noinline
 def fill_cluster(run: Run, core: int, page: int, key: int) -> None:
-    """Keep a page in the TLB of a core's cluster, which evicts its least recently used entry."""
-    rules, state = run.rules, run.state
+    """Keep a page in the TLB of a core's cluster."""
     cluster = core // run.policies.plan.cluster_cores
-    tlb, at = rules.cores + cluster, cluster_set(run, cluster, key)
+    _keep(run, run.rules.cores + cluster, page, cluster_set(run, cluster, key))
+
+
+@noinline
+def fill_middle(run: Run, core: int, page: int, key: int) -> None:
+    """Keep a page in the middle TLB of a core's group."""
+    rules, group = run.rules, run.state.group_of[core]
+    tlb = rules.cores + rules.clusters + group
+    _keep(run, tlb, middle_page(run, page, key), middle_set(run, group, key))
+
+
+@noinline
+def _keep(run: Run, tlb: int, page: int, at: int) -> None:
+    """Keep a page in a set of a TLB that evicts its least recently used entry."""
+    state = run.state
     if find(run, tlb, page) != NOWHERE:
         return
     entry = take_free(state.tlbs, at)
@@ -92,9 +137,10 @@ def fill_cluster(run: Run, core: int, page: int, key: int) -> None:
 def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
     """Put a page into the shared TLB, unless it is there; the victim is chosen now."""
     rules, state, policy = run.rules, run.state, run.policies.shared_eviction
+    page = shared_page(run, page, key)
     if rules.shared_entries == 0 or find(run, rules.tlbs - 1, page) != NOWHERE:
         return
-    if rules.dead_threshold and is_bypassed(run, key):
+    if rules.dead_threshold and is_bypassed(run, key >> rules.shared_shift):
         return
     at = shared_set(run, key)
     tell_incoming(run, policy, page, at, first_shared_set(run), now)
@@ -106,9 +152,10 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
             return
         gone = state.tlbs.entries[entry * ROW + PAGE]
         if rules.dead_threshold:
-            is_evicted(run, state.key_of[gone], entry)
+            is_evicted(run, state.key_of[gone] >> rules.shared_shift, entry)
         _forget_shared(run, gone)
         if rules.inclusive:
+            _drop_middle(run, gone, state.key_of[gone])
             shoot_down_holders(run, gone, row, now)
         replace(state.tlbs, at, entry, page, THERE, NONE)
     else:
@@ -167,10 +214,23 @@ def drop_far(run: Run, page: int, key: int) -> None:
         if entry != NOWHERE:
             remove(state.tlbs, cluster_set(run, cluster, key), entry)
             forget_place(run, rules.cores + cluster, page)
+    _drop_middle(run, page, key)
     if rules.shared_entries:
-        entry = find(run, rules.tlbs - 1, page)
+        entry = find_shared(run, page, key)
         if entry != NOWHERE:
-            drop_shared(run, page, entry, shared_set(run, key))
+            drop_shared(run, shared_page(run, page, key), entry, shared_set(run, key))
+
+
+@kernel
+def _drop_middle(run: Run, page: int, key: int) -> None:
+    """Take a page out of the middle TLBs."""
+    rules, state = run.rules, run.state
+    for group in range(rules.groups):
+        known, tlb = middle_page(run, page, key), rules.cores + rules.clusters + group
+        entry = find(run, tlb, known)
+        if entry != NOWHERE:
+            remove(state.tlbs, middle_set(run, group, key), entry)
+            forget_place(run, tlb, known)
 
 
 NO_TAG: Any = np.int64(-1)

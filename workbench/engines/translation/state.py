@@ -1,7 +1,7 @@
 """The run of the engine `translation` as arrays: what changes, what does not, and each row's fields by name.
 
-TLBs are numbered: the private ones as their cores, then those of clusters, then the shared one. Their sets lie one
-behind the other in the same order.
+TLBs are numbered: the private ones as their cores, then those of clusters, then those of the middle level, then the
+shared one. Their sets lie one behind the other in the same order.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from workbench.structures.key_index import KeyIndex, PageNumbers
 from workbench.structures.set_assoc import EntrySets
 from workbench.structures.timetable import Turns
 
+MIDDLE_COLUMN = OVER_TIME.index("middle")
 WINDOWS = 256
 """Windows of time: when they are full, two become one."""
 STEPS_AN_OCTAVE = 1024
@@ -178,6 +179,7 @@ class Counters(NamedTuple):
     ended: int
     """1 where no more rows will come."""
     shared_accesses: int
+    middle_accesses: int
     walks: int
     walk_levels: int
     software_begun: int
@@ -257,6 +259,8 @@ class State(NamedTuple):
     walk_cache: EntrySets
     """The page-walk cache: one set, LRU."""
     walk_index: KeyIndex
+    group_of: np.ndarray
+    """int64[cores], the group of each core, which shares a middle TLB; empty where there is no middle level."""
     turns: Turns
     """Where warps wait: when each core issues its next row."""
     active: np.ndarray
@@ -295,6 +299,8 @@ class State(NamedTuple):
     """Of each private TLB: the cycle whose look-ups are being given out, and how many of it are."""
     banks: np.ndarray = column(np.int64, "banks * 2")
     """The same of the banks of the shared TLB."""
+    middle_ports: np.ndarray = column(np.int64, "groups * 2")
+    """The same of the middle TLBs."""
     link_free: np.ndarray = column(np.int64, "links")
     """When each link is free again."""
     load: np.ndarray = column(np.int64, "cores")
@@ -370,9 +376,19 @@ class Rules(NamedTuple):
     mshrs: int
     clusters: int
     cluster_sets: int
+    groups: int
+    """Groups of cores that share a middle TLB; 0 = there is no middle level."""
+    middle_sets: int
+    """Of each of these TLBs."""
+    middle_cycles: int
+    middle_ports: int
+    middle_shift: int
+    """The binary logarithm of the pages that an entry of a middle TLB covers."""
     shared_entries: int
     shared_sets: int
     shared_cycles: int
+    shared_shift: int
+    """The binary logarithm of the pages that an entry of the shared TLB covers."""
     banks: int
     bank_ports: int
     walkers: int

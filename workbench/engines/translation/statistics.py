@@ -16,15 +16,17 @@ from workbench.engines.translation.state import (
     COLUMNS_OVER_TIME,
     COUNT,
     KINDS_OF_SERVICE,
+    MIDDLE_COLUMN,
     STEPS_AN_OCTAVE,
     WINDOWS,
     Run,
 )
-from workbench.records.translation import ACCESS, EXACT_LATENCIES, OVER_TIME
+from workbench.records.translation import ACCESS, EXACT_LATENCIES, OVER_TIME, SERVED_BY
 from workbench.structures.bitmaps import FIRST_WORD, NOBODY, next_core
 from workbench.structures.set_assoc import HELD, NONE, PAGE, ROW
 
 _ACCESS: Any = np.int64(ACCESS)
+MIDDLE: Any = np.int64(SERVED_BY.index("middle"))
 ONE_MESSAGE: Any = np.int64(1)
 SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
 
@@ -65,7 +67,7 @@ def count_served(run: Run, core: int, page: int, since: int, done: int, source: 
     state.served[core * KINDS_OF_SERVICE + source] += 1
     state.spent[source] += latency
     state.latency[latency_bin(latency)] += 1
-    state.over_time[window(run, since) + source] += 1
+    state.over_time[window(run, since) + (MIDDLE_COLUMN if source == MIDDLE else source)] += 1
     log(run, since, _ACCESS, core, page, source, peer, latency)
 
 

@@ -18,6 +18,7 @@ from workbench.engines.translation.options import Case
 from workbench.engines.translation.page_table import Tags
 from workbench.engines.translation.state import Rows, to_int64
 from workbench.errors import InputError
+from workbench.machine.translation import TranslationMachine
 from workbench.structures.key_index import PageNumbers, new_page_numbers, number_of, with_room
 from workbench.workloads.workload import Accesses
 
@@ -38,6 +39,7 @@ class Trace:
 
     def __init__(self, case: Case, numbers: PageNumbers | None = None) -> None:
         self._machine, self.tags = case.machine, Tags(case.machine, case.options)
+        self._reaches = _reaches(case.machine)
         self._workload, self._streams = case.setup.workload, case.streams
         self._rows_before, self._cycle = 0, -(1 << 62)
         self.numbers = new_page_numbers(1024) if numbers is None else numbers
@@ -99,15 +101,23 @@ class Trace:
 
     def _take(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray, key: np.ndarray, number: np.ndarray) -> int:
         """Check and number rows, and return whether they are in the order of their cores."""
-        self.numbers = with_room(self.numbers, page.size)
+        self.numbers = with_room(self.numbers, page.size * (1 + len(self._reaches)))
         cores, pages = self._machine.cores, self._machine.pages
         result = int(take_rows(self.numbers, cycle, core, page, key, number, self._cycle, cores, pages))
         if result == WRONG:
             bad = first_wrong_row(cycle, core, page, self._cycle, cores, pages)
             raise _wrong_row([cycle, core, page], bad, self._rows_before + bad, cores, pages)
+        for shift in self._reaches:
+            number_first_pages(self.numbers, key, shift)
         self._rows_before += cycle.size
         self._cycle = int(cycle[-1])
         return result
+
+
+def _reaches(machine: TranslationMachine) -> list[int]:
+    """Return the binary logarithms of the pages that an entry covers of levels whose entries cover several."""
+    levels = ((machine.middle_entries, machine.middle_pages), (machine.shared_entries, machine.shared_pages))
+    return sorted({pages.bit_length() - 1 for entries, pages in levels if entries and pages > 1})
 
 
 def _unmaps(block: Accesses, part: slice) -> np.ndarray:
@@ -230,6 +240,13 @@ def take_rows(  # type: ignore[no-untyped-def]
     if wrong:
         return WRONG
     return UNSORTED if unsorted else IN_ORDER
+
+
+@kernel
+def number_first_pages(table: PageNumbers, key: np.ndarray, shift: int) -> None:
+    """Give a short number to the first page of each entry that covers several; the table is large enough."""
+    for row in range(key.size):
+        number_of(table, (key[row] >> shift) << shift)
 
 
 @kernel

@@ -14,9 +14,9 @@ from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.answers import SAYS, has_room, tell_row, waits_for_bytes
 from workbench.engines.translation.events import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.fill import UNUSED, tell_use
-from workbench.engines.translation.lookup import NOWHERE, find, port_cycle
+from workbench.engines.translation.lookup import NOWHERE, port_cycle
 from workbench.engines.translation.miss_answer import answer_arrives
-from workbench.engines.translation.shared_fill import fill_shared, first_shared_set, is_missed, shared_set
+from workbench.engines.translation.shared_fill import fill_shared, find_shared, first_shared_set, is_missed, shared_set
 from workbench.engines.translation.state import COUNT, LARGE_BITS, LEVEL_BITS, MISS, OF, Run, to_int64
 from workbench.engines.translation.statistics import window
 from workbench.records.translation import OVER_TIME, SERVED_BY
@@ -37,7 +37,7 @@ def request_at_shared(run: Run, miss: int, now: int) -> None:
     """Let a request at the shared TLB wait for a port of its bank."""
     rules, state = run.rules, run.state
     state.counters[COUNT.shared_accesses] += 1
-    bank = state.misses[miss * MISS + OF.key] & (rules.banks - 1)
+    bank = (state.misses[miss * MISS + OF.key] >> rules.shared_shift) & (rules.banks - 1)
     start = port_cycle(state.banks, bank, rules.bank_ports, now)
     if start > now:
         schedule_miss(run, start, now, KIND.shared_port, REQUESTS, miss)
@@ -59,10 +59,10 @@ def shared_looks_up(run: Run, miss: int, now: int) -> None:
 def _shared_answers(run: Run, miss: int, at: int, now: int) -> bool:
     """Return whether the shared TLB holds the page of a miss, which it then answers at a cycle."""
     state, row = run.state, miss * MISS
-    entry = find(run, run.rules.tlbs - 1, state.misses[row + OF.page])
+    entry = find_shared(run, state.misses[row + OF.page], state.misses[row + OF.key])
     if entry == NOWHERE:
         if run.rules.dead_threshold:
-            is_missed(run, state.misses[row + OF.key])
+            is_missed(run, state.misses[row + OF.key] >> run.rules.shared_shift)
         return False
     if run.rules.dead_threshold:
         state.entry_used[entry] = 1
