@@ -148,14 +148,14 @@ def chase(
         (1, 16, BASE),
         (1, 17, BASE + BEHIND_1),
         (16, 17, BASE + BEHIND_1),
-        (16, 70, BASE + BEHIND_1),
-        (16, 71, BASE + BEHIND_1 + BEHIND_2),
+        (16, 71, BASE + BEHIND_1),
+        (16, 72, BASE + BEHIND_1 + BEHIND_2),
         (16, 1032, BASE + BEHIND_1 + BEHIND_2),
         (16, 1161, BASE + BEHIND_1 + BEHIND_2 + BEHIND_3),
     ],
 )
 def test_a_chase_on_the_k80_takes_what_its_footprint_says(stride: int, steps: int, cycles: int) -> None:
-    """Level 1 holds 16 entries of 128 KiB, level 2 70 of 2 MiB, level 3 129 sets of 8; the last round is steady."""
+    """Level 1 holds 16 entries of 128 KiB, level 2 71 of 2 MiB, level 3 129 sets of 8; the last round is steady."""
     record = simulate(chase(3, 0, stride, steps), K80, PLAIN, events=True)
     assert {latency for _, _, latency in of_core(record, 3)[-steps:]} == {cycles}
 

@@ -16,7 +16,7 @@ SAID = {  # private entries, ways, cycles; shared entries, ways, cycles; walk cy
     "v100_tlb": (32, 32, 10, 768, 16, 80, 400),
     "h100_tlb": (32, 32, 10, 768, 16, 80, 400),
     "k80_tlb": (16, None, None, 1032, 8, 55, 172),
-    "p100_tlb": (16, None, None, None, None, 9, None),
+    "p100_tlb": (16, None, None, None, None, 8, None),
     "mi300x_tlb": (256, 64, 1, 4096, 64, None, 100),
     "patent_translation": (None, None, 1, None, None, 12, 2400),
     "patent_pilot": (32, 0, 1, 256, None, 12, 2400),

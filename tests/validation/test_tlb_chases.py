@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
+from workbench.machine import preset
 from workbench.validation import tlb_chases
 from workbench.validation.tlb_chases import LAWS, OTHER, SETS, fit_level, read_chase
 from workbench.validation.tlb_runs import Level, chase_cycles
@@ -196,3 +197,18 @@ def test_lru_is_confirmed_on_the_first_level_of_the_k80_and_others_are_not():
         "mru": "refuted",
         "s3fifo": "refuted",
     }
+
+
+def test_presets_have_the_fitted_levers():
+    k80, p100 = (preset(name).machine() for name in ("k80_tlb", "p100_tlb"))
+    levels = [levers["lru"] for levers in map(levers_of, SETS[:4])]
+    first, second, third, of_p100 = levels
+    assert (k80.private_entries, k80.page_bytes) == (first["entries"], first["page_kb"] * 1024)
+    assert (k80.middle_entries, k80.middle_cycles) == (second["entries"], first["extra_cycles"])
+    assert (k80.shared_entries, k80.shared_ways, k80.shared_cycles) == (
+        third["entries"],
+        third["ways"],
+        second["extra_cycles"],
+    )
+    assert k80.level_cycles == round(third["extra_cycles"] / k80.walk_levels)
+    assert (p100.private_entries, p100.shared_cycles) == (of_p100["entries"], of_p100["extra_cycles"])
