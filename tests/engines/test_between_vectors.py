@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.engines.dispatch_cases import Case, Row
 from workbench.engines.dispatch.lot import lot_of, when_forward
 from workbench.errors import InputError
@@ -199,6 +201,15 @@ def test_a_cluster_of_many_groups_comes_forward_with_its_last():
     arrival = np.arange(count)
     groups = Groups(arrival, 0 * each, each, each, each > 1, each, {}, none, cluster=count * each)
     assert when_forward(arrival, lot_of(groups)).tolist() == [count - 1] * count
+
+
+def test_a_rate_of_0_is_refused_before_anything_runs(tmp_path: Path):
+    """It was a failed row of every seed, in a results folder of its own (R25)."""
+    rates = {"shared_rate": {"law": {"rate_table": {"rates": [1, 0.5, 1e-9]}}}}
+    sweep = {"engine": "dispatch", "machine": {}, "workload": {"regime": "mixed"}, "options": {"progress": rates}}
+    with pytest.raises(InputError, match="the rate of 3 residents is 0, so they would never end"):
+        wb.run(sweep, tmp_path / "out", workers=0)
+    assert not (tmp_path / "out").exists()
 
 
 def test_exclusive_keeps_other_kernels_away():
