@@ -30,6 +30,8 @@ from workbench.workloads.workload import Groups
 
 DRAWS = 20
 """Runs of a choice that draws: it can hang if one of them does."""
+MOST_GROUPS = 1 << 20
+"""Of all kernels together."""
 
 
 class KernelGroups(NamedTuple):
@@ -51,7 +53,7 @@ class KernelGroups(NamedTuple):
 class KernelRow(Spec):
     """What a row of a file of kernels says; a file may leave out all columns but the first two."""
 
-    groups: int = lever(least=1, most=1 << 20, unit="groups", description="groups of the grid")
+    groups: int = lever(least=1, most=MOST_GROUPS, unit="groups", description="groups of the grid")
     threads: int = lever(least=1, most=1 << 16, unit="threads", description="threads of a group")
     vgprs: int = lever(least=0, most=4096, unit="registers", description="vector registers of a thread")
     sgprs: int = lever(least=0, most=4096, unit="registers", description="scalar registers of a wave")
@@ -175,6 +177,8 @@ def _smallest(run: _Runs, rules: Sequence[Policy], hanging: Sequence[Policy]) ->
     """Return the smallest number of closed modules for which no choice hangs; those that hang already come first."""
     if not hanging:
         return 0
+    if len(run.kernels) == 1 or run.is_too_much():
+        return None
     others = [rule for rule in rules if rule not in hanging]
     for closed in range(1, run.machine.compute_units):
         if not any(run.outcome(rule, closed).hangs for rule in [*hanging, *others]):
@@ -208,6 +212,18 @@ class _Runs:
         }
         self.policies = {slot: read.get(slot) or read[name] for slot, name in named.items()}
 
+    def is_too_much(self) -> bool:
+        """Return whether the groups of a barrier ask for more than all modules have, so that every run hangs."""
+        groups, machine = self.workload.groups(self.machine, None), self.machine
+        for resource in machine.resources():
+            of_unit, always = resource.level == "unit", machine.taken_always(resource.label, groups.waves)
+            blocks = groups.demand.get(resource.label, 0) if always is None else always
+            asked = np.broadcast_to(blocks, groups.waves.shape) * (groups.waves if of_unit else 1)
+            there = resource.blocks * machine.compute_units * (machine.simds_a_unit if of_unit else 1)
+            if np.bincount(groups.barrier, asked).max() > there:
+                return True
+        return False
+
     def outcome(self, rule: Policy, closed: int) -> Outcome:
         """Return what becomes of the kernels under a choice, with so many last modules closed to all but the last."""
         chosen = {**self.policies, "choice": rule}
@@ -229,6 +245,8 @@ def _groups(kernels: Sequence[KernelGroups], machine: Machine) -> Groups:
         if one.threads > machine.threads_a_workgroup:
             most, path = machine.threads_a_workgroup, f"kernel {number}: threads"
             raise wrong_value("", path, f"must be at most {most}, all that a group of this machine has", one.threads)
+    if (every := sum(one.groups for one in kernels)) > MOST_GROUPS:
+        raise InputError(f"the kernels must have at most {MOST_GROUPS} groups in all. Got {every}.")
     own = 1 + max(one.barrier for one in kernels)
     barriers = [one.barrier if one.barrier >= 0 else own + number for number, one in enumerate(kernels)]
     counts = [one.groups for one in kernels]
@@ -242,16 +260,15 @@ def _groups(kernels: Sequence[KernelGroups], machine: Machine) -> Groups:
     }
     if machine.sgprs_a_unit:
         demand["sgpr"] = each([-(-one.sgprs // machine.sgpr_granule) for one in kernels])
-    count = sum(counts)
     return Groups(
-        arrival=np.zeros(count, np.int64),
+        arrival=np.zeros(every, np.int64),
         channel=each(range(len(kernels))),
-        priority=np.ones(count, np.int64),
+        priority=np.ones(every, np.int64),
         waves=each([int(waves_for(np.array(one.threads), machine.wave_size)) for one in kernels]),
-        independent=np.zeros(count, bool),
-        duration=np.ones(count, np.int64),
+        independent=np.zeros(every, bool),
+        duration=np.ones(every, np.int64),
         demand=demand,
-        instructions=np.zeros((count, 6), np.int64),
+        instructions=np.zeros((every, 6), np.int64),
         kernel=each(range(len(kernels))),
         cluster=each([one.cluster for one in kernels]),
         barrier=each(barriers),
