@@ -65,7 +65,10 @@ def test_a_file_of_kernels_and_what_the_command_prints(tmp_path: Path, capsys: p
     file.write_text("groups,threads,barrier\n80,256,0\n2,1024,0\n")
     assert read_kernels(file) == [KernelGroups(80, 256, barrier=0), KernelGroups(2, 1024, barrier=0)]
     assert main(["coresident", str(file), "--machine", "h100"]) == 0
-    assert "The kernels start under each of the 14 module choices." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "The kernels start under each of the 14 module choices." in printed
+    rows = dict(line.split(None, 1) for line in printed.splitlines())
+    assert (rows["first_module"].strip(), rows["random_module"].strip()) == ("all start", "all start in 20 runs")
 
 
 def test_what_the_machine_cannot_hold_is_not_searched_for(monkeypatch: pytest.MonkeyPatch):
@@ -93,6 +96,9 @@ def test_the_groups_of_all_kernels_together_are_limited(tmp_path: Path, capsys: 
     file.write_text("groups,threads\n" + "1048576,64\n" * 4)
     assert main(["coresident", str(file), "--machine", "h100"]) == 2
     assert "the kernels must have at most 1048576 groups in all. Got 4194304." in capsys.readouterr().err
+    file.write_text("groups,threads\n" + "1,64\n" * 65)
+    assert main(["coresident", str(file), "--machine", "h100"]) == 2
+    assert "there must be at most 64 kernels, each with its channel. Got 65." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -39,13 +39,17 @@ def _run_coresident(args: argparse.Namespace) -> int:
     rows = [
         {
             "module choice": one.rule,
-            "outcome": f"hangs ({one.never_started} of {one.groups})" if one.hangs else "all start",
+            "outcome": f"hangs ({one.never_started} of {one.groups})" if one.hangs else _started(one.runs),
         }
         for one in answer.outcomes
     ]
     say_table(pd.DataFrame(rows), args.wide)
     say_lines([answer.sentence])
     return DONE
+
+
+def _started(runs: int) -> str:
+    return "all start" if runs == 1 else f"all start in {runs} runs"
 
 
 CORESIDENT = _arguments_of_coresident, _run_coresident

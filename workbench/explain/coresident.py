@@ -26,7 +26,7 @@ from workbench.policies.dispatch.admission import PartitionByKernel
 from workbench.policies.policy import Policy, policies, read_policy
 from workbench.units import waves_for
 from workbench.workloads.csv_columns import column_names, read_columns
-from workbench.workloads.workload import Groups
+from workbench.workloads.workload import MOST_CHANNELS, Groups
 
 DRAWS = 20
 """Runs of a choice that draws: it can hang if one of them does."""
@@ -74,6 +74,8 @@ class Outcome(NamedTuple):
     """Groups that never start, in the first run that hangs; 0 where none does."""
     groups: int
     """Groups of the kernels of which some never start."""
+    runs: int = 1
+    """Runs that were tried; of a choice that draws, others may hang where none of these does."""
 
 
 class CoResidence(NamedTuple):
@@ -231,12 +233,13 @@ class _Runs:
             part = f"0-{self.machine.compute_units - closed - 1}"
             chosen["admission"] = PartitionByKernel(parts=" | ".join([part] * (len(self.kernels) - 1)))
         setup = Setup("dispatch", self.machine, self.workload, chosen, self.options)
-        for seed in range(DRAWS if rule.draws else 1):
+        tried = DRAWS if rule.draws else 1
+        for seed in range(tried):
             between = self.engine.simulate(setup, seed).between
             if between.hung:
                 lacking = np.isin(between.kernel, between.kernel[between.never_started])
-                return Outcome(rule.name, True, len(between.never_started), int(lacking.sum()))
-        return Outcome(rule.name, False, 0, 0)
+                return Outcome(rule.name, True, len(between.never_started), int(lacking.sum()), seed + 1)
+        return Outcome(rule.name, False, 0, 0, tried)
 
 
 def _groups(kernels: Sequence[KernelGroups], machine: Machine) -> Groups:
@@ -245,6 +248,8 @@ def _groups(kernels: Sequence[KernelGroups], machine: Machine) -> Groups:
         if one.threads > machine.threads_a_workgroup:
             most, path = machine.threads_a_workgroup, f"kernel {number}: threads"
             raise wrong_value("", path, f"must be at most {most}, all that a group of this machine has", one.threads)
+    if len(kernels) > MOST_CHANNELS:
+        raise InputError(f"there must be at most {MOST_CHANNELS} kernels, each with its channel. Got {len(kernels)}.")
     if (every := sum(one.groups for one in kernels)) > MOST_GROUPS:
         raise InputError(f"the kernels must have at most {MOST_GROUPS} groups in all. Got {every}.")
     own = 1 + max(one.barrier for one in kernels)
