@@ -58,6 +58,9 @@ class HeldOut:
     def starved(self, point: Any) -> set[int]:
         return set()
 
+    def hung(self, point: Any, measure: str) -> set[int]:
+        return set()
+
     def has_ended(self, point: Any, seeds: Any) -> bool:
         return True
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.engines.dispatch_cases import Case, Row
+from workbench.engines.dispatch.lot import lot_of, when_forward
 from workbench.errors import InputError
 from workbench.machine.progress import Capacity, Law, Linear, SharedRate
 from workbench.policies.dispatch import (
@@ -23,6 +26,7 @@ from workbench.policies.dispatch import (
     StaticPriority,
     StrictBlocking,
 )
+from workbench.workloads.workload import Groups
 
 NO_LIMIT = 64
 """Dispatches in a round."""
@@ -181,6 +185,31 @@ def test_r18_says_what_each_group_lacks():
     shut_out = {"admission": PartitionByChannel(parts="0-1 | ", others="nowhere")}
     shut = played([Row(), Row(channel=1)], 2, 1, policies=shut_out)
     assert (shut.between.hung_at_cycle, shut.between.lacking.why.tolist()) == (1, [1])
+
+
+def test_r18_says_it_of_groups_that_are_alike_and_of_those_that_are_not():
+    """Groups behind the first are of 4 waves, where 3 slots are free, or of fewer: these wait for their turn alone."""
+    waves = [4, 3, 3, 2, 2, 4, 4, 3]
+    rows = [Row(barrier=0, waves=1), *(Row(barrier=0, waves=each) for each in waves)]
+    lacking = played(rows, 1, 4).between.lacking
+    assert (lacking.group.tolist(), lacking.amount.tolist()) == ([*range(1, 9)], [int(each == 4) for each in waves])
+
+
+def test_a_cluster_of_many_groups_comes_forward_with_its_last():
+    count = 1 << 16
+    each, none = np.ones(count, np.int64), np.zeros((count, 6), np.int64)
+    arrival = np.arange(count)
+    groups = Groups(arrival, 0 * each, each, each, each > 1, each, {}, none, cluster=count * each)
+    assert when_forward(arrival, lot_of(groups)).tolist() == [count - 1] * count
+
+
+def test_a_rate_of_0_is_refused_before_anything_runs(tmp_path: Path):
+    """It was a failed row of every seed, in a results folder of its own (R25)."""
+    rates = {"shared_rate": {"law": {"rate_table": {"rates": [1, 0.5, 1e-9]}}}}
+    sweep = {"engine": "dispatch", "machine": {}, "workload": {"regime": "mixed"}, "options": {"progress": rates}}
+    with pytest.raises(InputError, match="the rate of 3 residents is 0, so they would never end"):
+        wb.run(sweep, tmp_path / "out", workers=0)
+    assert not (tmp_path / "out").exists()
 
 
 def test_exclusive_keeps_other_kernels_away():

@@ -12,6 +12,7 @@ from tests.oracles.between_coresident import coresident as slow_coresident
 from tests.oracles.between_state import Case
 from workbench.cli.main import main
 from workbench.errors import InputError
+from workbench.explain import coresident
 from workbench.explain.coresident import KernelGroups, read_kernels
 from workbench.machine import Machine
 
@@ -64,7 +65,40 @@ def test_a_file_of_kernels_and_what_the_command_prints(tmp_path: Path, capsys: p
     file.write_text("groups,threads,barrier\n80,256,0\n2,1024,0\n")
     assert read_kernels(file) == [KernelGroups(80, 256, barrier=0), KernelGroups(2, 1024, barrier=0)]
     assert main(["coresident", str(file), "--machine", "h100"]) == 0
-    assert "The kernels start under each of the 14 module choices." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "The kernels start under each of the 14 module choices." in printed
+    rows = dict(line.split(None, 1) for line in printed.splitlines())
+    assert (rows["first_module"].strip(), rows["random_module"].strip()) == ("all start", "all start in 20 runs")
+
+
+def test_what_the_machine_cannot_hold_is_not_searched_for(monkeypatch: pytest.MonkeyPatch):
+    """Each run of 20,000 groups that hangs took its time once for every number of modules that may be closed."""
+    runs: list[tuple[str, int]] = []
+    outcome = coresident._Runs.outcome
+    monkeypatch.setattr(
+        coresident._Runs,
+        "outcome",
+        lambda self, rule, closed: runs.append((rule.name, closed)) or outcome(self, rule, closed),
+    )
+    too_many = [KernelGroups(20_000, 128, barrier=0), KernelGroups(1, 64, barrier=0)]
+    answer = wb.coresident(too_many, FOUR_MODULES, choices=["first_module"])
+    assert (answer.closed, answer.outcomes[0].never_started) == (None, 19_997)
+    assert runs == [("first_module", 0)]
+    shared = [KernelGroups(2, 64, shared_bytes=40_000), KernelGroups(7, 64, shared_bytes=40_000)]
+    assert wb.coresident(shared, FOUR_MODULES, choices=["first_module"]).closed is None
+    alone = [KernelGroups(4, 64, cluster=4, shared_bytes=40_000)]
+    assert wb.coresident(alone, FOUR_MODULES.but(dies=(2, 2)), choices=["first_module"]).closed is None
+    assert len(runs) == 3
+
+
+def test_the_groups_of_all_kernels_together_are_limited(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "kernels.csv"
+    file.write_text("groups,threads\n" + "1048576,64\n" * 4)
+    assert main(["coresident", str(file), "--machine", "h100"]) == 2
+    assert "the kernels must have at most 1048576 groups in all. Got 4194304." in capsys.readouterr().err
+    file.write_text("groups,threads\n" + "1,64\n" * 65)
+    assert main(["coresident", str(file), "--machine", "h100"]) == 2
+    assert "there must be at most 64 kernels, each with its channel. Got 65." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

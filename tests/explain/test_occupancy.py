@@ -14,7 +14,7 @@ from tests.slow import examples
 from workbench.cli import main
 from workbench.explain.occupancy import kernel_occupancy, occupancy
 from workbench.machine import preset
-from workbench.machine.occupancy import occupancy_of
+from workbench.machine.occupancy import MOST, occupancy_of
 
 TRACES = Path("tests/data/traces")
 CARDS = [preset(name).machine() for name in ("mi300x", "h100", "vega10")]
@@ -104,8 +104,36 @@ def test_what_cannot_be_answered_is_one_sentence(tmp_path):
     assert "unknown kernel 'gem5'" in refusal(kernel_occupancy, trace, "gem5")
     assert "say --machine PRESET" in refusal(kernel_occupancy, str(TRACES / "pmc_perf_new.csv"))
     assert refusal(occupancy, "h100", threads=0) == (
-        "occupancy: threads must be a whole number of at least 1. Got 0. Nearest: 1."
+        f"occupancy: threads must be a whole number from 1 to {MOST}. Got 0. Nearest: 1."
     )
+
+
+NAMES = ("threads", "vgprs", "sgprs", "shared_bytes")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_demand_of_any_size_is_answered_in_little_memory_or_refused(name):
+    """As many numbers as the demand is large were tried for what lifts a limit, in 8 TB."""
+    demand = {"threads": 256, name: MOST}
+    reply = occupancy("mi300x", **demand)
+    assert reply.groups == 0
+    assert occupancy("mi300x", **{**demand, name: reply.lifts[name]}).groups > 0
+    assert occupancy("mi300x", **{**demand, name: reply.lifts[name] + 1}).groups == 0
+    for count in (MOST + 1, 2**63 - 1, 2**64):
+        assert refusal(occupancy, "mi300x", **{**demand, name: count}) == (
+            f"occupancy: {name} must be a whole number from {int(name == 'threads')} to {MOST}. Got {count}. "
+            f"Nearest: {MOST}."
+        )
+
+
+def test_a_demand_of_a_trace_that_no_launch_has_is_named_with_its_file(tmp_path):
+    rows = (TRACES / "pmc_perf_new.csv").read_text().splitlines()
+    names, row = rows[0].split(","), rows[1].split(",")
+    row[names.index("LDS_Per_Workgroup")] = str(2**62)
+    (tmp_path / "trace.csv").write_text("\n".join([rows[0], ",".join(row), ""]))
+    message = refusal(kernel_occupancy, str(tmp_path / "trace.csv"), machine="mi300x")
+    assert message.startswith(f"{tmp_path / 'trace.csv'}: kernel ")
+    assert f"shared_bytes must be a whole number from 0 to {MOST}. Got {2**62}" in message
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
+from workbench.claims.cases import no_worse
 from workbench.statistics.comparisons import by_seed
 from workbench.statistics.sentences import blocks
 
@@ -50,8 +51,37 @@ def test_a_policy_that_hangs_is_the_worst_and_the_line_says_how_many_never_start
     (note,) = [note for note in results.notes if "hangs" in note]
     assert note == (
         "round_robin: hangs at 1 of 1 seeds (1 of 5 groups never start), so makespan_cycles of these runs are missing; "
-        "in a comparison they are the worst."
+        "in a comparison these runs are the worst."
     )
+
+
+DOES_LESS = ["failed_rounds", "probe_operations", "groups_at_barrier"]
+"""Measures that count what a run does until it hangs."""
+
+
+@pytest.mark.parametrize("measure", DOES_LESS)
+def test_a_policy_that_hangs_does_not_win_by_doing_less(file: Path, measure: str):
+    with file.open("a") as rows:
+        rows.writelines(["0,0,1,1,0,5,0,0,0,-1\n"] * 40)
+    results = compared(file, ["first_module", "round_robin"], measures=[measure, "groups_never_started"])
+    line = blocks(results)[0].lines[1]
+    assert (line.size, line.verdict) == ("hangs (41 of 45)", "worse, exact: nothing is drawn")
+    (note,) = [note for note in results.notes if "hangs" in note]
+    assert note == (
+        "round_robin: hangs at 1 of 1 seeds (41 of 45 groups never start); in a comparison these runs are the worst."
+    )
+
+
+def test_a_hang_without_any_barrier_is_worse_by_groups_at_barrier_too(tmp_path: Path):
+    """Two endless groups that are spread leave no module whole for a group of two slots."""
+    path = tmp_path / "groups.csv"
+    rows = ["0,0,1,1,0,10,0,0,0,-1,1", "0,0,1,1,0,10,0,0,0,-1,1", "0,0,1,2,0,10,0,0,0,-1,0"]
+    path.write_text("\n".join([f"{HEADER},endless", *rows, ""]))
+    machine = {"compute_units": 2, "simds_a_unit": 1, "waves_a_unit": 2}
+    results = compared(path, ["first_module", "round_robin"], machine=machine, measures=["groups_at_barrier"])
+    (block,) = blocks(results)
+    assert [line.value for line in block.lines] == ["0", "0"]
+    assert block.lines[1].verdict == "worse, exact: nothing is drawn"
 
 
 def test_two_that_hang_tie(file: Path):
@@ -72,7 +102,8 @@ def test_a_policy_that_hangs_at_some_seeds_is_compared_over_all(file: Path):
     assert f"hangs at {hung.seeds} of 30 seeds" in blocks(results)[0].lines[1].note
 
 
-def test_a_trial_of_a_study_that_hangs_says_so(file: Path):
+@pytest.mark.parametrize("objective", ["makespan_cycles", "failed_rounds"])
+def test_a_trial_of_a_study_that_hangs_has_no_values_and_says_so(file: Path, objective: str):
     machine = {"compute_units": 4, "simds_a_unit": 1, "waves_a_unit": 2}
     study = wb.tune(
         {
@@ -80,13 +111,16 @@ def test_a_trial_of_a_study_that_hangs_says_so(file: Path):
             "machine": machine,
             "workload": {"file": str(file)},
             "policy": {"choice": {"tune": ["first_module", "round_robin"]}, "selection": "oldest_first"},
-            "objectives": ["makespan_cycles"],
+            "objectives": [objective],
             "seeds": 1,
             "holdout_seeds": 1,
             "trials": 2,
         }
     )
-    assert len(study.trials) == 2
+    assert sorted(study.trials["error"]) == [
+        "",
+        f"seed 0: {objective} does not count, as the run hangs (groups_never_started: 1).",
+    ]
 
 
 def test_a_table_of_a_bundle_says_which_policy_hangs(file: Path, tmp_path: Path):
@@ -107,3 +141,10 @@ def test_a_table_of_a_bundle_says_at_how_many_seeds_a_policy_hangs(file: Path, t
     assert 0 < hung.seeds < 30
     (row,) = [line for line in table.splitlines() if line.startswith("random module & ")]
     assert f"$ (hangs at {hung.seeds} of 30 seeds) & " in row
+
+
+@pytest.mark.parametrize("measure", ["makespan_cycles", "probe_operations"])
+def test_a_claim_of_a_ratio_takes_a_run_that_hangs_for_the_worst(file: Path, measure: str):
+    results = compared(file, ["first_module", "round_robin"], measures=[measure, "groups_never_started"])
+    case = no_worse(results, *results.points, measure, 1e9)
+    assert case.estimate == math.inf

@@ -134,7 +134,10 @@ def ratio(
     """Return the case that the ratio of a point to a baseline, seed by seed, lies within a band in its median (two
     one-sided tests). Where something was refused the value is the worst there is."""
     worst = 0.0 if runs.plan.sweep.mechanism.measures[measure].better == "higher" else math.inf
-    ours, theirs = (finite(runs, p, measure) | dict.fromkeys(runs.refused(p, measure), worst) for p in (other, first))
+    ours, theirs = (
+        finite(runs, p, measure) | dict.fromkeys(runs.refused(p, measure) | runs.hung(p, measure), worst)
+        for p in (other, first)
+    )
     upper, lower = ([one[seed] for seed in ours if seed in theirs] for one in (ours, theirs))
     finding = equivalent(_named(about, measure), statement, ratio_within(upper, lower, band))
     return of(runs, finding._replace(missing=len(runs.seeds) - len(upper)), f"{measure} over the baseline's", "")

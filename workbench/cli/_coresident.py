@@ -41,7 +41,7 @@ def _run_coresident(args: argparse.Namespace) -> int:
     rows = [
         {
             "module choice": one.rule,
-            "outcome": f"hangs ({one.never_started} of {one.groups})" if one.hangs else "all start",
+            "outcome": f"hangs ({one.never_started} of {one.groups})" if one.hangs else _started(one.runs),
         }
         for one in answer.outcomes
     ]
@@ -52,6 +52,10 @@ def _run_coresident(args: argparse.Namespace) -> int:
     say_lines([f"{one.rule} {one.why}." for one in answer.outcomes if one.hangs][:1])
     say_lines([answer.sentence])
     return DONE
+
+
+def _started(runs: int) -> str:
+    return "all start" if runs == 1 else f"all start in {runs} runs"
 
 
 CORESIDENT = _arguments_of_coresident, _run_coresident

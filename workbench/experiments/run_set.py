@@ -52,6 +52,14 @@ NEVER_STARTED, GROUPS_THAT_LACK = "groups_never_started", "groups_of_kernels_tha
 """The measures that say that a run hangs."""
 
 
+def hangs(row: Row, measure: str) -> bool:
+    """Return whether a run hangs, and so has no value of a measure that may be compared: it does less (spec 7, R18).
+
+    How many groups never start is compared all the same.
+    """
+    return measure != NEVER_STARTED and row.measures.get(NEVER_STARTED, 0) > 0
+
+
 class RunSet:
     """Every run of a plan, in the plan's order, with its outcome."""
 
@@ -137,14 +145,17 @@ class RunSet:
         """Return which measures of a point are missing in how many runs because something was refused; else nothing."""
         measures = self.plan.sweep.mechanism.measures
         lacking = {name: self.refused(point, name) for name in self.plan.sweep.measures if measures[name].refusals}
-        if not (seeds := set().union(*lacking.values())):
-            return ""
+        seeds = set().union(*lacking.values())
         names = ", ".join(name for name, refused in lacking.items() if refused)
-        if (hang := self.hang(point)) is not None:
+        hang = self.hang(point)
+        if hang is not None and (seeds or any(self.hung(point, name) for name in self.plan.sweep.measures)):
+            missing = f", so {names} of these runs are missing" if names else ""
             return (
                 f"{self.label(point)}: hangs at {hang.seeds} of {hang.of} seeds ({hang.never_started} groups never "
-                f"start), so {names} of these runs are missing; in a comparison they are the worst."
+                f"start){missing}; in a comparison these runs are the worst."
             )
+        if not seeds:
+            return ""
         counted = ", ".join(dict.fromkeys(measures[name].refusals for name, refused in lacking.items() if refused))
         return (
             f"{self.label(point)}: in {len(seeds)} of {len(self.seeds)} runs something was refused ({counted}), so "
@@ -198,6 +209,13 @@ class RunSet:
             return set()
         refusals = self.values(point, counts)
         return {seed for seed, value in self.values(point, measure).items() if math.isnan(value) and refusals[seed] > 0}
+
+    def hung(self, point: PlannedPoint, measure: str) -> set[int]:
+        """Return the seeds at which a point's runs hang, of a measure that has a better side; of others none."""
+        if self.plan.sweep.mechanism.measures[measure].better == "neither":
+            return set()
+        rows_by_seed = zip(self.seeds, map(self.rows.get, self._ids_of(point)), strict=True)
+        return {seed for seed, row in rows_by_seed if row is not None and hangs(row, measure)}
 
     def hang(self, point: PlannedPoint) -> Hang | None:
         """Return at how many seeds a point's runs hang (spec 7), and how much never starts then; None if none does."""

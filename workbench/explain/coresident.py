@@ -28,10 +28,12 @@ from workbench.policies.dispatch.admission import PartitionByKernel
 from workbench.policies.policy import Policy, policies, read_policy
 from workbench.units import waves_for
 from workbench.workloads.csv_columns import column_names, read_columns
-from workbench.workloads.workload import Groups
+from workbench.workloads.workload import MOST_CHANNELS, Groups
 
 DRAWS = 20
 """Runs of a choice that draws: it can hang if one of them does."""
+MOST_GROUPS = 1 << 20
+"""Of all kernels together."""
 
 
 class KernelGroups(NamedTuple):
@@ -53,7 +55,7 @@ class KernelGroups(NamedTuple):
 class KernelRow(Spec):
     """What a row of a file of kernels says; a file may leave out all columns but the first two."""
 
-    groups: int = lever(least=1, most=1 << 20, unit="groups", description="groups of the grid")
+    groups: int = lever(least=1, most=MOST_GROUPS, unit="groups", description="groups of the grid")
     threads: int = lever(least=1, most=1 << 16, unit="threads", description="threads of a group")
     vgprs: int = lever(least=0, most=4096, unit="registers", description="vector registers of a thread")
     sgprs: int = lever(least=0, most=4096, unit="registers", description="scalar registers of a wave")
@@ -76,6 +78,8 @@ class Outcome(NamedTuple):
     """Groups of the kernels of which some never start."""
     why: str
     """When that run hangs, and what the groups lack; empty where none does."""
+    runs: int = 1
+    """Runs that were tried; of a choice that draws, others may hang where none of these does."""
 
 
 class CoResidence(NamedTuple):
@@ -200,7 +204,7 @@ def _smallest(run: _Runs, rules: Sequence[Policy], hanging: Sequence[Policy]) ->
     """Return the smallest number of closed modules for which no choice hangs; those that hang already come first."""
     if not hanging:
         return 0
-    if len(run.kernels) == 1:
+    if len(run.kernels) == 1 or run.is_too_much():
         return None
     others = [rule for rule in rules if rule not in hanging]
     for closed in range(1, run.machine.compute_units):
@@ -235,6 +239,18 @@ class _Runs:
         }
         self.policies = {slot: read.get(slot) or read[name] for slot, name in named.items()}
 
+    def is_too_much(self) -> bool:
+        """Return whether the groups of a barrier ask for more than all modules have, so that every run hangs."""
+        groups, machine = self.workload.groups(self.machine, None), self.machine
+        for resource in machine.resources():
+            of_unit, always = resource.level == "unit", machine.taken_always(resource.label, groups.waves)
+            blocks = groups.demand.get(resource.label, 0) if always is None else always
+            asked = np.broadcast_to(blocks, groups.waves.shape) * (groups.waves if of_unit else 1)
+            there = resource.blocks * machine.compute_units * (machine.simds_a_unit if of_unit else 1)
+            if np.bincount(groups.barrier, asked).max() > there:
+                return True
+        return False
+
     def outcome(self, rule: Policy, closed: int) -> Outcome:
         """Return what becomes of the kernels under a choice, with so many last modules closed to all but the last."""
         chosen = {**self.policies, "choice": rule}
@@ -242,17 +258,26 @@ class _Runs:
             part = f"0-{self.machine.compute_units - closed - 1}"
             chosen["admission"] = PartitionByKernel(parts=" | ".join([part] * (len(self.kernels) - 1)))
         setup = Setup("dispatch", self.machine, self.workload, chosen, self.options)
-        for seed in range(DRAWS if rule.draws else 1):
+        tried = DRAWS if rule.draws else 1
+        for seed in range(tried):
             record = self.engine.simulate(setup, seed)
             between = record.between
             if between.hung:
-                lacking = np.isin(between.kernel, between.kernel[between.never_started])
-                return Outcome(rule.name, True, len(between.never_started), int(lacking.sum()), hang_sentence(record))
-        return Outcome(rule.name, False, 0, 0, "")
+                lacking, never = np.isin(between.kernel, between.kernel[between.never_started]), between.never_started
+                return Outcome(rule.name, True, len(never), int(lacking.sum()), hang_sentence(record), seed + 1)
+        return Outcome(rule.name, False, 0, 0, "", tried)
 
 
 def _groups(kernels: Sequence[KernelGroups], machine: Machine) -> Groups:
     """Return the groups of the kernels, all there at cycle 0, each kernel in a channel of its own."""
+    for number, one in enumerate(kernels):
+        if one.threads > machine.threads_a_workgroup:
+            most, path = machine.threads_a_workgroup, f"kernel {number}: threads"
+            raise wrong_value("", path, f"must be at most {most}, all that a group of this machine has", one.threads)
+    if len(kernels) > MOST_CHANNELS:
+        raise InputError(f"there must be at most {MOST_CHANNELS} kernels, each with its channel. Got {len(kernels)}.")
+    if (every := sum(one.groups for one in kernels)) > MOST_GROUPS:
+        raise InputError(f"the kernels must have at most {MOST_GROUPS} groups in all. Got {every}.")
     own = 1 + max(one.barrier for one in kernels)
     barriers = [one.barrier if one.barrier >= 0 else own + number for number, one in enumerate(kernels)]
     counts = [one.groups for one in kernels]
@@ -266,16 +291,15 @@ def _groups(kernels: Sequence[KernelGroups], machine: Machine) -> Groups:
     }
     if machine.sgprs_a_unit:
         demand["sgpr"] = each([-(-one.sgprs // machine.sgpr_granule) for one in kernels])
-    count = sum(counts)
     return Groups(
-        arrival=np.zeros(count, np.int64),
+        arrival=np.zeros(every, np.int64),
         channel=each(range(len(kernels))),
-        priority=np.ones(count, np.int64),
+        priority=np.ones(every, np.int64),
         waves=each([int(waves_for(np.array(one.threads), machine.wave_size)) for one in kernels]),
-        independent=np.zeros(count, bool),
-        duration=np.ones(count, np.int64),
+        independent=np.zeros(every, bool),
+        duration=np.ones(every, np.int64),
         demand=demand,
-        instructions=np.zeros((count, 6), np.int64),
+        instructions=np.zeros((every, 6), np.int64),
         kernel=each(range(len(kernels))),
         cluster=each([one.cluster for one in kernels]),
         barrier=each(barriers),

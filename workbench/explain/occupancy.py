@@ -44,7 +44,7 @@ def occupancy(
     Raises
     ------
     InputError
-        The machine is unknown, or a number is below its least value.
+        The machine is unknown, or a number is below its least value or above 2^40.
 
     Examples
     --------
@@ -113,8 +113,12 @@ def kernel_occupancy(trace: str | Path, kernel: str = "", machine: str | Machine
         alike = whole[place.reshape(-1) == number]
         demand = {name: count for name, count in zip(demands, key[1:], strict=True) if count != MISSING}
         microseconds = float(table.duration_ns[alike].astype(np.float64).sum()) / 1000
-        held = occupancy_of(unit, **demand)
-        launches.append(LaunchOccupancy(table.unique_names[key[0]], len(alike), microseconds, demand, held))
+        name = table.unique_names[key[0]]
+        try:
+            held = occupancy_of(unit, **demand)
+        except InputError as wrong:
+            raise InputError(f"{recorded.path}: kernel {name}: {wrong}") from None
+        launches.append(LaunchOccupancy(name, len(alike), microseconds, demand, held))
     launches.sort(key=lambda one: (-one.microseconds, one.kernel))
     return KernelOccupancy(chosen if isinstance(chosen, str) else chosen.short(), launches, len(rows) - len(whole))
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
@@ -13,6 +14,8 @@ import numpy as np
 from workbench.errors import wrong_value
 from workbench.units import given_out, segments_for, waves_for
 
+MOST = 1 << 40
+"""The largest demand of which the occupancy is said: larger ones would not be counted exactly."""
 NO_LIMIT = int(np.iinfo(np.int64).max)
 """The groups by a limit of which a group takes nothing."""
 LIMITS = {
@@ -166,7 +169,7 @@ def occupancy_of(
     Raises
     ------
     InputError
-        A number is below its least value.
+        A number is below its least value, or above 2^40.
 
     Examples
     --------
@@ -181,8 +184,9 @@ def occupancy_of(
     known = {name: count for name, count in demands.items() if count is not None}
     for name, count in known.items():
         least = 1 if name == "threads" else 0
-        if isinstance(count, bool) or not isinstance(count, int) or count < least:
-            raise wrong_value("", f"occupancy: {name}", f"must be a whole number of at least {least}", count, least)
+        if isinstance(count, bool) or not isinstance(count, int) or not least <= count <= MOST:
+            expected, nearest = f"must be a whole number from {least} to {MOST}", MOST if count > least else least
+            raise wrong_value("", f"occupancy: {name}", expected, count, nearest)
     every = {label: int(by) for label, by in group_limits(unit, _demand(known)).items()}
     limits = {label: every[label] for label in LIMITS if every.get(label, NO_LIMIT) != NO_LIMIT}
     groups = min(limits.values())
@@ -196,18 +200,20 @@ def occupancy_of(
     return Occupancy(groups, waves, waves / unit.waves_a_unit, limits, binding, alone, together, unknown)
 
 
-def _demand(known: Mapping[str, int | np.ndarray]) -> Demand:
+def _demand(known: Mapping[str, int]) -> Demand:
     return Demand(**{name: np.asarray(count, np.int64) for name, count in known.items()})
 
 
 def _largest(unit: Unit, known: dict[str, int], name: str, groups: int, label: str = "") -> int:
     """Return the largest smaller count of one demand with which so many groups fit, all limits or one; -1 = none."""
-    smaller = np.arange(known[name])
-    demands: dict[str, int | np.ndarray] = {**known, name: smaller}
-    limits = group_limits(unit, _demand(demands))
-    fits = limits[label] if label else np.minimum.reduce(np.broadcast_arrays(*limits.values()))
-    fitting = smaller[(np.broadcast_to(fits, smaller.shape) >= groups) & (smaller >= (name == "threads"))]
-    return int(fitting[-1]) if len(fitting) else -1
+
+    def is_too_much(count: int) -> bool:
+        limits = group_limits(unit, _demand({**known, name: count}))
+        return bool((limits[label] if label else np.minimum.reduce([*limits.values()])) < groups)
+
+    smaller = range(int(name == "threads"), known[name])
+    fitting = bisect_left(smaller, True, key=is_too_much)  # no limit is wider for a larger demand
+    return smaller[fitting - 1] if fitting else -1
 
 
 def _together(unit: Unit, known: dict[str, int], binding: tuple[str, ...], groups: int) -> dict[str, int]:

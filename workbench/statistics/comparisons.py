@@ -148,11 +148,12 @@ def planned_seeds(runs: RunSet, points: Sequence[PlannedPoint]) -> frozenset[int
 def by_seed(runs: RunSet, point: PlannedPoint, measure: str) -> dict[int, float]:
     """Return one value a seed of the sweep: NaN where the run failed, is missing, or has no such value.
 
-    An infinite value is one: the worst there is, and it is not left out. It stands where a run starved, and where a
-    measure is missing because something was refused in the run (`Measure.refusals`). Who refuses does less, and may
-    not win by it.
+    An infinite value is one: the worst there is, and it is not left out. It stands where a run starved or hangs, and
+    where a measure is missing because something was refused in the run (`Measure.refusals`). Who refuses or hangs does
+    less, and may not win by it.
     """
-    known, refused = runs.values(point, measure), runs.refused(point, measure) | runs.starved(point)
+    known = runs.values(point, measure)
+    refused = runs.refused(point, measure) | runs.starved(point) | runs.hung(point, measure)
     worst = -math.inf if runs.plan.sweep.mechanism.measures[measure].better == "higher" else math.inf
     return {seed: worst if seed in refused else known.get(seed, math.nan) for seed in runs.seeds}
 

@@ -235,7 +235,7 @@ def _line(results: RunSet, point: PlannedPoint, name: str, verdict: Verdict | No
     value = to_half(mean.mean, (mean.high - mean.low) / 2)
     infinite = sum(map(math.isinf, values_of(results, point, name).values()))
     note = f"{infinite} of {mean.n} values are infinite, and so is the mean" if infinite else ""
-    hang = results.hang(point) if measure.refusals else None
+    hang = results.hang(point) if measure.refusals or results.hung(point, name) else None
     always = hang.text if hang is not None and hang.seeds == hang.of else ""
     if hang is not None and not always:
         note = "; ".join(filter(None, [hang.text, note]))

@@ -16,7 +16,7 @@ from workbench.errors import InputError
 from workbench.executors import cores
 from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Silent, skip
-from workbench.experiments.run_set import NEVER_STARTED
+from workbench.experiments.run_set import NEVER_STARTED, hangs
 from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress
 from workbench.experiments.store import Row, Store
 from workbench.mechanisms.measured_by import lacking
@@ -111,7 +111,7 @@ class Evaluator:
 
     def _by_seed(self, measure: Measure, points: Points, seeds: Sequence[int]) -> list[float]:
         """Return one value a seed over all workloads; NaN where there is none."""
-        columns = [[row.measures.get(measure.name, math.nan) for row in self._rows([point], seeds)] for point in points]
+        columns = [[_value(row, measure.name) for row in self._rows([point], seeds)] for point in points]
         return [over_workloads(values, measure) for values in zip(*columns, strict=True)]
 
     def _run(self, settings: Sequence[Points], seeds: Sequence[int]) -> None:
@@ -163,16 +163,16 @@ class Evaluator:
                 return row.seed, row.error
         for name in self._study.sweep.measures:
             for row in rows:
-                if not math.isfinite(row.measures.get(name, math.nan)):
+                if not math.isfinite(_value(row, name)):
                     return row.seed, f"{name} {self._why(row, name)}."
         return None
 
     def _why(self, row: Row, name: str) -> str:
         """Return why a measure of a row cannot be taken."""
-        refusals = self._study.sweep.mechanism.measures[name].refusals
+        refusals = NEVER_STARTED if hangs(row, name) else self._study.sweep.mechanism.measures[name].refusals
         if count := row.measures.get(refusals, 0):
-            why = "the run hangs" if refusals == NEVER_STARTED else "something was refused"
-            return f"is missing, as {why} ({refusals}: {count:g})"
+            why = "does not count, as the run hangs" if hangs(row, name) else "is missing, as something was refused"
+            return f"{why} ({refusals}: {count:g})"
         return "is not a finite number"
 
     def _rows(self, points: Points, seeds: Sequence[int]) -> list[Row]:
@@ -181,6 +181,11 @@ class Evaluator:
     def _has(self, point: PlannedPoint, seeds: Sequence[int]) -> bool:
         runs = [run_id(point.id, seed) for seed in seeds]
         return all(run in self._watch.fresh or self._watch.done(run) for run in runs)
+
+
+def _value(row: Row, name: str) -> float:
+    """Return a measure of a run; NaN where it has none, or the run hangs."""
+    return math.nan if hangs(row, name) else row.measures.get(name, math.nan)
 
 
 class Collector(Silent):

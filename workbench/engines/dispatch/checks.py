@@ -14,6 +14,7 @@ from workbench.engines.dispatch.prepare import (
     channels_of,
     levels_of,
     probes_of,
+    shared_rates,
 )
 from workbench.engines.dispatch.setting import Columns, Shape
 from workbench.engines.kit.checks import check_column
@@ -37,8 +38,9 @@ def checked_case(given: Case) -> Case:
     Raises
     ------
     InputError
-        The levers of a policy do not go with the machine.
+        The levers of a policy, or shared rates, do not go with the machine.
     """
+    shared_rates(given)
     return given._replace(
         slots=_checked_slots(given.slots, given.options, given.machine.compute_units, given.machine.resources())
     )

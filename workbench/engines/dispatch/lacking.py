@@ -15,18 +15,20 @@ from workbench.structures.bitmaps import count_free, longest_run
 LACKS, NOT_ADMITTED, TOLD_TO_WAIT, BEHIND = range(4)
 GROUP, WHY, MODULE, RESOURCE, AMOUNT, DIE = range(6)
 """Columns of a row."""
+LIKE, FIRST, END = range(3)
+"""The last group that was looked at in a queue, and its rows: groups behind it that ask for the same lack the same."""
 
 
 def lacking(play: Play) -> Lacking:
     """Return what the groups of a run that hangs lack, channel by channel and in the order of the queues."""
     waiting = play.columns.arrival.size + play.state.part.shape[0]
     rows = np.zeros((waiting * play.shape.blocks.size, 6), np.int64)
-    count = _write_all(play, rows)
+    count = _write_all(play, np.full(3, NONE), rows)
     return Lacking(*np.ascontiguousarray(rows[:count].T))
 
 
 @kernel
-def _write_all(lent: Play, rows: np.ndarray) -> int:
+def _write_all(lent: Play, known: np.ndarray, rows: np.ndarray) -> int:
     play, count = by_reference(lent), 0
     rules, state, columns = play.rules, play.state, play.columns
     for module in range(state.between.queued.size):
@@ -35,22 +37,46 @@ def _write_all(lent: Play, rows: np.ndarray) -> int:
     for channel in range(rules.channels):
         start = channel * rules.offers
         for offer in range(start, start + state.offered[channel]):
-            count = _write(play, state.offer[offer], offer, rows, count)
+            count = _write(play, state.offer[offer], offer, known, rows, count)
         entry = state.upcoming[channel]
         while entry != NONE:
-            count = _write(play, entry, NONE, rows, count)
+            count = _write(play, entry, NONE, known, rows, count)
             entry = behind(columns, state, entry)
     return count
 
 
 @kernel
-def _write(play: Play, entry: int, offer: int, rows: np.ndarray, count: int) -> int:
+def _write(play: Play, entry: int, offer: int, known: np.ndarray, rows: np.ndarray, count: int) -> int:
     """Write down why an entry waits, and every group of a cluster with it."""
     member, columns = entry, play.columns
     while member != NONE:
-        count = _write_one(play, member, offer, rows, count)
-        member = columns.lot.beside[member] if member < columns.arrival.size else NONE
+        is_group = member < columns.arrival.size
+        if is_group and offer == NONE and _is_like(play, known[LIKE], member):
+            for k in range(known[FIRST], known[END]):
+                for column in range(rows.shape[1]):
+                    rows[count, column] = rows[k, column]
+                rows[count, GROUP] = member
+                count += 1
+        else:
+            known[LIKE], known[FIRST] = member if is_group and offer == NONE else NONE, count
+            count = known[END] = _write_one(play, member, offer, rows, count)
+        member = columns.lot.beside[member] if is_group else NONE
     return count
+
+
+@kernel
+def _is_like(play: Play, group: int, other: int) -> bool:
+    """Return whether policies and modules cannot tell two groups apart."""
+    columns = play.columns
+    if group == NONE or columns.waves[group] != columns.waves[other]:
+        return False
+    for column in (columns.channel, columns.lot.kernel, columns.priority):
+        if column[group] != column[other]:
+            return False
+    different = 0
+    for h in range(columns.demand.shape[1]):
+        different += columns.demand[group, h] != columns.demand[other, h]
+    return different == 0
 
 
 @inlined

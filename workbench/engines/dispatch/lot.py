@@ -92,11 +92,9 @@ def when_forward(arrival: np.ndarray, lot: Lot) -> np.ndarray:
     """Return when each entry may come forward: a cluster with its last group (R10)."""
     if not (lot.beside.size and (lot.beside >= 0).any()):
         return arrival
-    forward, ahead = arrival.copy(), lot.beside.copy()
-    while (ahead >= 0).any():
-        rows = np.flatnonzero(ahead >= 0)
-        forward[rows] = np.maximum(forward[rows], arrival[ahead[rows]])
-        ahead[rows] = lot.beside[ahead[rows]]
+    forward = arrival.copy()
+    for row in np.flatnonzero(lot.beside >= 0)[::-1].tolist():  # a group stands before the next one of its cluster
+        forward[row] = max(forward[row], forward[lot.beside[row]])
     return forward
 
 

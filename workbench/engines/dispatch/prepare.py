@@ -391,14 +391,22 @@ _NOTHING_BETWEEN = (
 
 def _ready_between(case: Case, rules: Rules, checked: bool) -> tuple[Any, ...]:
     slots, labels = case.slots, [resource.label for resource in case.machine.resources()]
-    rates = case.options.progress.rates(_most_waves(case)) if rules.paced else np.zeros(0, np.int64)
     hooks = addresses([NO_ANSWER] * len(HOOK))
-    return slots.die.ready(labels, checked), slots.admission.ready(checked), rates, hooks
+    return slots.die.ready(labels, checked), slots.admission.ready(checked), shared_rates(case), hooks
 
 
-def _most_waves(case: Case) -> int:
-    """Return the waves that a module can hold, and so the groups."""
-    return sum(r.blocks * case.machine.simds_a_unit for r in case.machine.resources() if r.label == "waves")
+def shared_rates(case: Case) -> np.ndarray:
+    """Return the rate of as many residents as a module can hold waves, and so groups; nothing where rates are constant.
+
+    Raises
+    ------
+    InputError
+        A rate is 0.
+    """
+    if not case.options.progress.shared:
+        return np.zeros(0, np.int64)
+    waves = sum(r.blocks * case.machine.simds_a_unit for r in case.machine.resources() if r.label == "waves")
+    return case.options.progress.rates(waves)
 
 
 def _memory_of_die(case: Case, die: int) -> np.ndarray:

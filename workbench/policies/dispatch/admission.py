@@ -14,6 +14,7 @@ What every policy owes, in a test file, for policies of this package or not:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -151,6 +152,7 @@ class OpenToAll(Admission):
         return True
 
 
+_NUMBER = re.compile("[0-9]{1,9}")
 EVERYWHERE = 0
 OTHERS, PARTS, SPANS = 0, 1, 2
 
@@ -197,7 +199,8 @@ def _spans(text: str, path: str) -> list[tuple[int, int]]:
     for piece in filter(None, text.replace(" ", "").split(",")):
         first, dash, last = piece.partition("-")
         last = last if dash else first
-        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+        is_range = _NUMBER.fullmatch(first) and _NUMBER.fullmatch(last) and int(first) <= int(last)
+        if not is_range:
             raise wrong_value("", path, "must be modules as ranges, such as `0-3,8 | 4-7`", text)
         spans.append((int(first), int(last)))
     return spans

@@ -55,7 +55,7 @@ def test_each_counts_by_its_own_number():
     assert [by_kernel.admits(held, m, channel=1, kernel=0) for m in (0, 1)] == [True, False]
 
 
-@pytest.mark.parametrize("parts", ["3-1", "a", "0-", "-2", "1;2", "0--3", "1.5", "0-1-2"])
+@pytest.mark.parametrize("parts", ["3-1", "a", "0-", "-2", "1;2", "0--3", "1.5", "0-1-2", "0-" + "9" * 5000, "٣"])
 def test_what_is_no_list_of_modules_is_refused(parts):
     with pytest.raises(InputError) as wrong:
         PartitionByChannel(parts=parts)
