@@ -2,8 +2,8 @@
 
 What is compiled already is only looked up. The node comes first, as it takes the longest; one process a core.
 
-What is compiled here is checked: a function of one module that is compiled into one of another must be in the digest
-that names the other's folder (`workbench/compiled/kernel.py`), or an edit of it would leave yesterday's code in use.
+What is compiled here is checked. A function of one module that is compiled into one of another must be in the digest of
+the other (`workbench/compiled/kernel.py`). Otherwise an edit of it would leave yesterday's code in use.
 """
 
 from __future__ import annotations
