@@ -39,8 +39,9 @@ INTERPRETED := tests/engines/test_golden_records.py tests/engines/test_dispatch_
 	tests/explain/test_blame.py tests/dashboards/test_node.py tests/workloads/test_trace_applications.py
 INTERPRETED_IN_LONG := tests/compiled tests/structures tests/engines tests/metrics tests/policies \
 	$(filter-out tests/engines/% tests/metrics/%,$(INTERPRETED))
-# Tests of policies as values are the same both ways.
-ONE_WAY := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
+# Tests of policies as values, and of parts that are copied, are the same both ways.
+ONE_WAY := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain \
+	or copies_are_what_is_made_for_every_policy
 # Interpreted, these would take minutes: they compare with theory or with recordings, or count thousands of draws.
 TOO_SLOW := mean_wait or in_every_order or the_queue_m_d or snapshots_come_out_exactly
 TOO_SLOW_IN_LONG := is_uniform or as_likely_as_another or draws_are_independent
@@ -67,13 +68,14 @@ help:
 	@echo "make lock       resolve requirements.lock anew (needs uv)"
 
 # Pip would compile thirty seconds on one core; a file of a package that is no Python for this version is no matter.
+# The tests of packages, a quarter of all, are not imported.
 $(READY): requirements.lock pyproject.toml
 	@$(MAKE) --no-print-directory python
 	$(PYTHON) -m venv $(VENV)
 	$(if $(CHECK),,$(PYTHON) -m tests.releases $(ENVIRONMENT) >$(VENV)/requirements.txt)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(REQUIREMENTS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib || true
+	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib || true
 	@touch $(READY)
 
 ready: $(READY)
@@ -90,12 +92,13 @@ paper: $(READY)
 	$(BIN)/python -m papers.six_open_gpus
 
 # First every engine is compiled, or each process of the tests would compile it; the type checker uses the other core.
-# Then the two workers of `compiled` run next to one other part at a time.
+# The two workers of `compiled` start when that is done, next to one other part at a time.
 test: $(READY)
 	@$(BIN)/python -m tests.slices $(SLICES)
-	$(MAKE) --no-print-directory -j 2 $(CHECK) warm
-	$(MAKE) --no-print-directory -j 2 compiled browser examples interpreted
+	$(MAKE) --no-print-directory -j 2 FIRST=warm $(CHECK) warm compiled browser examples interpreted
 	@$(BIN)/python -m tests.needs
+
+compiled browser examples interpreted: | $(FIRST)
 
 # Each part runs, also where one before it failed.
 test-long: export WORKBENCH_LONG := 1

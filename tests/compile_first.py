@@ -1,6 +1,9 @@
 """`python -m tests.compile_first`: compile every engine before the tests, so that no two of their workers compile one.
 
 What is compiled already is only looked up. The node comes first, as it takes the longest; one process a core.
+
+What is compiled here is checked. A function of one module that is compiled into one of another must be in the digest of
+the other (`workbench/compiled/kernel.py`). Otherwise an edit of it would leave yesterday's code in use.
 """
 
 from __future__ import annotations
@@ -10,6 +13,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
+from numba.core import event
+
+from workbench.compiled.kernel import sources
 from workbench.mechanisms.compilation import USUAL_SECONDS
 
 RUNS: dict[str, list[dict[str, Any]]] = {
@@ -26,20 +32,48 @@ RUNS: dict[str, list[dict[str, Any]]] = {
 """Small runs that meet every loop of an engine, and its measures."""
 
 
+class Across(event.Listener):
+    """Collects which modules have functions compiled while a function of another module is."""
+
+    def __init__(self) -> None:
+        self.pairs: set[tuple[str, str]] = set()
+        self._under_way = [""]
+
+    def on_start(self, event: Any) -> None:
+        """Count a function of another package as its caller's."""
+        module = event.data["dispatcher"].py_func.__module__ or ""
+        inner = module.removeprefix("workbench.") if module.startswith("workbench.") else self._under_way[-1]
+        if self._under_way[-1] not in ("", inner):
+            self.pairs.add((self._under_way[-1], inner))
+        self._under_way.append(inner)
+
+    def on_end(self, event: Any) -> None:
+        """Go back to the caller."""
+        self._under_way.pop()
+
+    def unseen(self) -> list[str]:
+        """Return the modules whose functions are in no digest of those that they are compiled into, a sentence each."""
+        missing = [pair for pair in sorted(self.pairs) if pair[1] not in sources().closure(pair[0])]
+        return [f"{outer} takes in {inner}, which is not in its digest" for outer, inner in missing]
+
+
 def compile_engine(engine: str) -> str:
     """Do the runs of an engine; what went wrong, if anything did."""
     import workbench as wb
 
-    rows = [wb.run({"engine": engine, "seeds": 1, **message}, workers=1) for message in RUNS[engine]]
-    return "; ".join(row.error for results in rows for row in results.failures)
+    with event.install_listener("numba:compile", Across()) as across:
+        rows = [wb.run({"engine": engine, "seeds": 1, **message}, workers=1) for message in RUNS[engine]]
+    return "; ".join([*(row.error for results in rows for row in results.failures), *across.unseen()])
 
 
 def compile_node() -> None:
     """Run a small node, which meets every loop of it."""
     import workbench as wb
 
-    results = wb.run({"engine": "node", "seeds": 1, "workload": {"synthetic": "small_kernels"}}, workers=0)
-    assert not results.failures, [row.error for row in results.failures]
+    with event.install_listener("numba:compile", Across()) as across:
+        results = wb.run({"engine": "node", "seeds": 1, "workload": {"synthetic": "small_kernels"}}, workers=0)
+    problems = [*(row.error for row in results.failures), *across.unseen()]
+    assert not problems, problems
 
 
 def compile_address_plan() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.slow import thinned
+from tests.slow import LONG, thinned
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.gates import NOT
@@ -89,11 +89,12 @@ def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
     ],
     ids=repr,
 )
-def test_ten_thousand_states(policy: Any, size: Any) -> None:
+def test_thousands_of_states(policy: Any, size: Any) -> None:
     """Cases of a sequence hold many states each."""
+    share = 1 if LONG else 5
     several = {PriorityWindows: 400, **dict.fromkeys((Buddy, RotatedSplit, FirstBit, LRU, MRU), 640)}
-    cases = cases_of(policy, size, several.get(type(policy), 10_000))
-    assert sum(map(len, cases)) >= (1_000 if isinstance(policy, PriorityWindows) else 10_000)
+    cases = cases_of(policy, size, several.get(type(policy), 10_000) // share)
+    assert sum(map(len, cases)) * share >= (1_000 if isinstance(policy, PriorityWindows) else 10_000)
     assert [str(one) for one in differences(circuit_of(policy, size), cases)] == []
 
 

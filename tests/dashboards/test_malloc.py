@@ -55,6 +55,7 @@ def test_a_machine_without_a_preset_opens_where_one_is_the_same():
 
 
 @pytest.mark.parametrize("machine", [{"compute_units": 9}, {"preset": "h100", "compute_units": 9}])
+@pytest.mark.usefixtures("looks_at_new_objects")
 def test_a_machine_that_no_preset_gives_is_one_sentence(machine, monkeypatch):
     raised = []
     monkeypatch.setattr(sys, "unraisablehook", raised.append)

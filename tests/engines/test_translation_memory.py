@@ -42,6 +42,7 @@ def peak_bytes(blocks: int, policy: dict[str, str]) -> int:
 
 @pytest.mark.slow
 @compiled_only
+@pytest.mark.usefixtures("looks_at_new_objects")
 @pytest.mark.parametrize("policy", [{"locate": "no_directory"}, {"locate": "directory"}])
 def test_a_long_trace_takes_no_more_memory_than_a_short_one(policy, monkeypatch):
     """The narrowest column is four bytes a row; a byte a row is more than what a call from Python leaves for a while,

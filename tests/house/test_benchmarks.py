@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def test_rows_that_are_measured_again_replace_their_own_alone(tmp_path, monkeypa
 
 @pytest.mark.slow
 @compiled_only
+@pytest.mark.usefixtures("looks_at_new_objects")
 @pytest.mark.parametrize("name", [*SMALL])
 def test_it_runs_and_counts_what_was_done(name, monkeypatch):
     room = importlib.import_module(benchmarks.BENCHMARKS[name].partition(":")[0])
@@ -79,6 +81,7 @@ def test_it_runs_and_counts_what_was_done(name, monkeypatch):
 
 @pytest.mark.slow
 @compiled_only
+@pytest.mark.usefixtures("looks_at_new_objects")
 def test_the_costs_of_a_run_are_measured_for_every_way(monkeypatch):
     for constant, value in {"LONG": 2, "ROUNDS": 1, "POINTS": 2_000, "SIZES": range(2, 4)}.items():
         monkeypatch.setattr(costs_of_a_run, constant, value)
@@ -110,4 +113,5 @@ def test_a_planted_fault_is_in_the_function_that_everybody_has():
             dispatch_rows.quantile(np.arange(200), 0.5)
     finally:
         statistics.quantile.__code__ = kept
+        gc.freeze()  # the plant looks at everything
     assert dispatch_rows.quantile(np.arange(200), 0.5) == 99

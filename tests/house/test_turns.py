@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
 from benchmarks.turns import Side, compared, digits, spent, turns
+
+pytestmark = pytest.mark.usefixtures("looks_at_new_objects")
 
 TIMES = ("ru_utime", "ru_stime")
 

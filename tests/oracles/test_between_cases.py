@@ -90,24 +90,27 @@ def test_every_open_point_says_what_the_twin_does() -> None:
     assert all(name and text.endswith(".") for name, text in UNDEFINED.items())
 
 
-PLAYED = [(case, play(case)) for case in cases(120, 7)]
+@pytest.fixture(scope="module")
+def played() -> list[tuple[Case, Result]]:
+    """Return random cases and what the twin does with them."""
+    return [(case, play(case)) for case in cases(120, 7)]
 
 
-def test_cases_are_the_same_from_the_same_seed() -> None:
-    assert [case for case, _ in PLAYED[:20]] == list(cases(20, 7))
-    assert all(not refusals(case) for case, _ in PLAYED)
+def test_cases_are_the_same_from_the_same_seed(played: list[tuple[Case, Result]]) -> None:
+    assert [case for case, _ in played[:20]] == list(cases(20, 7))
+    assert all(not refusals(case) for case, _ in played)
 
 
-def test_cases_end_in_both_ways_and_use_every_lever() -> None:
-    outcomes = Counter(result.outcome for _, result in PLAYED)
-    assert min(outcomes["finished"], outcomes["hung"]) >= len(PLAYED) // 6
-    used = {name for case, _ in PLAYED for name in uses(case)}
+def test_cases_end_in_both_ways_and_use_every_lever(played: list[tuple[Case, Result]]) -> None:
+    outcomes = Counter(result.outcome for _, result in played)
+    assert min(outcomes["finished"], outcomes["hung"]) >= len(played) // 6
+    used = {name for case, _ in played for name in uses(case)}
     levers = {"choice": 4, "selection": 4, "concurrency": 3, "die": 10, "admission": 7, "progress": 7}
     assert {key: sum(name.split()[0] == key for name in used) for key in levers} == levers
 
 
-def test_modules_never_hold_more_than_they_have() -> None:
-    for case, result in PLAYED:
+def test_modules_never_hold_more_than_they_have(played: list[tuple[Case, Result]]) -> None:
+    for case, result in played:
         for rows in _rows_by_module(result).values():
             for cycle in {row.start for row in rows}:
                 held = [row for row in rows if row.start <= cycle and (row.end is None or row.end > cycle)]
@@ -133,8 +136,8 @@ def _check_totals(case: Case, held: list[Any]) -> None:
         assert sum(count > 1 for count in waves) <= case.machine.barriers_a_module
 
 
-def test_channels_keep_their_order() -> None:
-    for case, result in PLAYED:
+def test_channels_keep_their_order(played: list[tuple[Case, Result]]) -> None:
+    for case, result in played:
         last: dict[int, float] = {}
         for row, each in zip(result.groups, case.groups):
             time = math.inf if row.dispatched is None else row.dispatched
@@ -142,9 +145,9 @@ def test_channels_keep_their_order() -> None:
             last[each.channel] = time
 
 
-def test_clusters_start_as_one() -> None:
+def test_clusters_start_as_one(played: list[tuple[Case, Result]]) -> None:
     started = 0
-    for case, result in PLAYED:
+    for case, result in played:
         for kernel, size in case.clusters.items():
             rows = [row for row, each in zip(result.groups, case.groups) if each.kernel == kernel]
             for first in range(0, len(rows), size):
@@ -157,8 +160,8 @@ def test_clusters_start_as_one() -> None:
     assert started > 20
 
 
-def test_durations_begin_when_the_barrier_passes() -> None:
-    for case, result in PLAYED:
+def test_durations_begin_when_the_barrier_passes(played: list[tuple[Case, Result]]) -> None:
+    for case, result in played:
         if case.levers.progress["name"] != "constant":
             continue
         for row, each in zip(result.groups, case.groups):
@@ -169,8 +172,8 @@ def test_durations_begin_when_the_barrier_passes() -> None:
             assert row.end == begin + each.duration
 
 
-def test_hung_runs_name_what_every_waiting_group_lacks() -> None:
-    for case, result in PLAYED:
+def test_hung_runs_name_what_every_waiting_group_lacks(played: list[tuple[Case, Result]]) -> None:
+    for case, result in played:
         waiting = {row.group for row in result.groups if row.start is None}
         if result.outcome == "hung":
             assert {lack.group for lack in result.lacks} == waiting

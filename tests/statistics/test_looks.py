@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from tests.slow import LONG
 from workbench.statistics import compare
 from workbench.statistics.looks import any_time_sign, any_time_t, over_looks
 
 TEN = tuple(range(20, 201, 20))
+STUDIES = 400 if LONG else 200
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(1, 0), (5, 2), (30, 12), (3, 40), (10, 10)])
@@ -39,13 +41,13 @@ def test_what_nothing_is_known_of():
 @pytest.mark.parametrize("planned", [60, 200])
 def test_ten_looks_without_effect_err_in_no_more_than_5_per_cent(planned):
     """They erred in 10.4 %."""
-    draws, wrong = np.random.default_rng(2), np.zeros((2, 400), bool)
-    for k, gains in enumerate(draws.normal(0, 1, (400, 200))):
+    draws, wrong = np.random.default_rng(2), np.zeros((2, STUDIES), bool)
+    for k, gains in enumerate(draws.normal(0, 1, (STUDIES, 200))):
         for count in TEN:
             seen = frozenset(range(planned)) if planned <= count else frozenset()
             one = compare(1000 + gains[:count], np.full(count, 1000.0), planned=seen)
             wrong[:, k] |= [one.p_size < 0.05, one.p_direction < 0.05]
-    assert (wrong.mean(axis=1) <= 0.05 + 2.3 * math.sqrt(0.05 * 0.95 / 400)).all()
+    assert (wrong.mean(axis=1) <= 0.05 + 2.3 * math.sqrt(0.05 * 0.95 / STUDIES)).all()
 
 
 def test_what_the_plan_showed_stays_shown_and_what_it_did_not_can_be_found_later():

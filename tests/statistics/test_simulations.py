@@ -33,11 +33,13 @@ from benchmarks.statistics.pair import (
     verdicts_of,
 )
 from benchmarks.statistics.worlds import SKEWED, WORLDS, moved
-from tests.slow import thinned
+from tests.slow import LONG, thinned
 from workbench.statistics import compare, judge, superior
 from workbench.streams import Streams
 
 ROOT = Path(__file__).parents[2]
+STUDIES = 1000 if LONG else 250
+"""Of a planted world: `benchmarks.statistics` has 10,000."""
 EXPECTED = {"reversed": "contradicted", "effect in half the space": "holds_where", "one case reversed": "fails_where"}
 
 
@@ -327,13 +329,12 @@ def test_streams_of_seeds_are_independent_and_overlapping_ones_are_noticed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("world", "law"),
     thinned([pytest.param(world, law) for world in planted.WORLDS for law in ("normal", "whole numbers", "skewed")], 3),
 )
-def test_error_rates_of_verdicts_in_planted_worlds(world, law, studies):
-    result = planted.studies(world, 10, 40, studies, law=law)
+def test_error_rates_of_verdicts_in_planted_worlds(world, law):
+    result = planted.studies(world, 10, 40, STUDIES, law=law)
     assert not result.false_yes.above(0.05), result.false_yes
     assert not result.false_no.above(0.05), result.false_no
     assert result.words.most_common(1)[0][0] == EXPECTED.get(world, "undecided")
@@ -342,17 +343,16 @@ def test_error_rates_of_verdicts_in_planted_worlds(world, law, studies):
 @pytest.mark.slow
 def test_a_small_level_holds_for_skewed_differences():
     """Judged in a family of eight, so that errors controlled over the family are 0.05 / 8 of one claim; t erred 4 %."""
-    world = planted.studies("no effect", 10, 40, 1000, family=8, law="skewed")
+    world = planted.studies("no effect", 10, 40, STUDIES, family=8, law="skewed")
     assert not world.false_yes.above(0.05 / 8) and not world.false_no.above(0.05 / 8), world
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cases", "studies"), [(30, 30), pytest.param(30, 1000, marks=pytest.mark.slow)])
-def test_many_cases_make_no_verdict_surer(cases, studies):
+def test_many_cases_make_no_verdict_surer():
     """0.4: with all true effects 0 the verdict "no" came in 31 of 60 studies with 30 cases."""
-    world = planted.studies("no effect", cases, 30, studies)
+    world = planted.studies("no effect", 30, 30, STUDIES)
     assert not world.false_no.above(0.05) and not world.false_yes.above(0.05)
-    assert world.words["undecided"] >= 0.85 * studies
+    assert world.words["undecided"] >= 0.85 * STUDIES
 
 
 @pytest.mark.slow
