@@ -19,7 +19,7 @@ from workbench.validation.data_set import DataSet, Result
 if TYPE_CHECKING:
     import pandas as pd
 
-_MODULES: tuple[str, ...] = ()
+_MODULES: tuple[str, ...] = ("block_order",)
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 
 
@@ -57,7 +57,8 @@ def validate(engine: str = "") -> list[Compared]:
 def validate_files(folder: Path, engine: str = "") -> list[Compared]:
     """Return the laws compared with public files of a folder, with levers fitted now on the part that may be fitted.
 
-    A file is used if a data set knows its format; all folders below are searched.
+    A file is used if a data set knows its format; all folders below are searched. A data set that finds no facts in
+    the files that it may read is left out.
 
     Raises
     ------
@@ -71,7 +72,8 @@ def validate_files(folder: Path, engine: str = "") -> list[Compared]:
     for each in data_sets(engine):
         if matching := [path for path in files if any(path.match(pattern) for pattern in each.files)]:
             facts = each.extract(matching)
-            compared.append(_compared(each, facts, each.fit(facts), True))
+            if not facts.empty:
+                compared.append(_compared(each, facts, each.fit(facts), True))
     if not compared:
         patterns = ", ".join(dict.fromkeys(pattern for each in data_sets(engine) for pattern in each.files))
         raise InputError(f"{folder}: holds no file of measurements. Expected one of: {patterns}.")
@@ -85,10 +87,11 @@ def _compared(
 
 
 def facts_of(data_set: DataSet) -> pd.DataFrame:
-    """Return the derived facts of a data set that this package carries."""
+    """Return the derived facts of a data set that this package carries; none where nothing public was measured."""
     import pandas as pd
 
-    return pd.read_csv(_folder() / f"{data_set.name}.csv", comment="#", skip_blank_lines=True)
+    place = _folder() / f"{data_set.name}.csv"
+    return pd.read_csv(place, comment="#", skip_blank_lines=True) if place.exists() else pd.DataFrame()
 
 
 @cache
