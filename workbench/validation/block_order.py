@@ -141,7 +141,7 @@ class _Blocks(Workload):
             priority=np.ones(len(rows), np.int64),
             waves=waves,
             independent=np.zeros(len(rows), bool),
-            duration=np.maximum(rows["end_ns"] - rows["start_ns"], 1).to_numpy(np.int64),
+            duration=(rows["end_ns"] - rows["start_ns"]).clip(lower=1).to_numpy(np.int64),
             demand={
                 "vgpr": np.where(known[0], segments_for(registers, machine.vgpr_granule), 0),
                 "shared": np.where(known[1], machine.request_segments(shared), 0),

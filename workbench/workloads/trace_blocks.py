@@ -25,10 +25,9 @@ from workbench.workloads.workload import Groups
 class TraceBlocks(TraceGroups):
     """The blocks of every kernel of a log, each in the channel of its stream, in the order of their numbers."""
 
-    duration_rule: Literal["blocks", "waves", "whole"] = lever(
+    durations: Literal["blocks", "kernels"] = lever(
         "blocks",
-        description="a workgroup's duration: what was recorded of this very block, its kernel's divided by the rounds "
-        "that the machine needs, or all of its kernel's",
+        description="a workgroup's duration: what was recorded of its block, or of its kernel by `duration_rule`",
     )
 
     @classmethod
@@ -38,7 +37,7 @@ class TraceBlocks(TraceGroups):
 
     def groups(self, machine: Any, streams: Streams) -> Groups:
         """Return the groups, in the order of their kernels' starts; errors as of `trace_groups`."""
-        if self.duration_rule != "blocks":
+        if self.durations == "kernels":
             return super().groups(machine, streams)
         groups = TraceGroups.groups(self.but(instructions=NoInstructions()), machine, streams)
         kernels, log = self._kernels(machine), block_log(self.trace_file())
@@ -49,10 +48,10 @@ class TraceBlocks(TraceGroups):
         first = np.searchsorted(log.kernel, by_start[kernels.rows[part]])
         blocks = np.concatenate([np.arange(at, at + count) for at, count in zip(first, taken, strict=True)])
         lasting = (log.end_ns - log.start_ns)[blocks[: len(groups.waves)]]
-        durations = np.maximum(cycles_each(lasting, machine.clock_mhz), 1)
-        ranks = np.repeat(kernels.size_ranks[kernels.rows[part]], taken)[: len(durations)]
-        drawn = self.instructions.counts(groups.waves, durations, ranks, streams)
-        return groups._replace(duration=durations, instructions=drawn)
+        lasting_cycles = np.maximum(cycles_each(lasting, machine.clock_mhz), 1)
+        ranks = np.repeat(kernels.size_ranks[kernels.rows[part]], taken)[: len(lasting_cycles)]
+        drawn = self.instructions.counts(groups.waves, lasting_cycles, ranks, streams)
+        return groups._replace(duration=lasting_cycles, instructions=drawn)
 
 
 @lru_cache(maxsize=4)

@@ -84,7 +84,7 @@ def test_as_a_workload_each_group_may_last_as_its_block_did(tmp_path):
     assert groups.channel.tolist() == [0, 1, 1, 1]
     assert groups.waves.tolist() == [4, 4, 4, 4]
     assert workload.but(most_a_kernel=2, count=2).groups(Machine(), Streams(0)).duration.tolist() == [1000, 1000]
-    whole = workload.but(duration_rule="whole").groups(Machine(), Streams(0))
+    whole = workload.but(durations="kernels", duration_rule="whole").groups(Machine(), Streams(0))
     assert whole.duration.tolist() == [1000, 4000, 4000, 4000]
     assert np.array_equal(whole.arrival, groups.arrival)
 
