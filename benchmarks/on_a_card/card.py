@@ -81,9 +81,9 @@ def card_of(measure: Measure) -> Card:
         The program finds no card.
     """
     try:
-        said = dict(line.split("=", 1) for line in measure("card"))
+        values = dict(line.split("=", 1) for line in measure("card"))
     except NoCardError as problem:
         raise NoCardError(f"on_a_card found no card: {problem}") from None
-    texts = {name: said[name] for name in ("name", "platform", "version")}
-    numbers = {name: int(said[name]) for name in Card._fields if name not in texts}
+    texts = {name: values[name] for name in ("name", "platform", "version")}
+    numbers = {name: int(values[name]) for name in Card._fields if name not in texts}
     return Card(**texts, **numbers)

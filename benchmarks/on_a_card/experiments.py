@@ -138,13 +138,13 @@ def shared_addresses(card: Card, measure: Measure) -> str:
 
 def chase(card: Card, measure: Measure, least: int, most: int, strides: Sequence[int]) -> str:
     """Return cycles an access by footprint in MiB and stride in KiB; a stride has the footprints that it divides."""
-    found: dict[int, dict[int, str]] = {}
+    cells: dict[int, dict[int, str]] = {}
     for stride in strides:
         for line in measure("chase", stride, least << 10, most << 10, CHASE_REPEATS):
             footprint, cycles = line.split(",")
-            found.setdefault(int(footprint), {})[stride] = f"{float(cycles):.0f}"
+            cells.setdefault(int(footprint), {})[stride] = f"{float(cycles):.0f}"
     rows = [f"{kib / 1024:.10g}," + "".join(f"{row.get(stride, '')}," for stride in strides)
-            for kib, row in sorted(found.items())]  # fmt: skip
+            for kib, row in sorted(cells.items())]  # fmt: skip
     return "\n".join([f"#{_title(card)}, reduction mode: avg", f"#,{''.join(f'{s},' for s in strides)}", *rows]) + "\n"
 
 
