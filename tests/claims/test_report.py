@@ -9,6 +9,7 @@ import pytest
 
 from workbench import claims as room
 from workbench.claims.claim import Claim
+from workbench.claims.dispatch_setting import QUEUED, experiment, groups
 from workbench.cli.main import main
 from workbench.statistics import fact
 
@@ -122,3 +123,25 @@ def test_ctrl_c_leaves_a_table_of_what_finished(known, capsys, as_json, tmp_path
     else:
         assert printed.out.splitlines()[-1] == "H9  holds: H9.1; failed: H9.2"
     assert (tmp_path / "claims.csv").read_text().count("\n") == 3
+
+
+def _makespan(evidence):
+    runs = evidence.runs("changed_law", experiment(groups(200, arrival=QUEUED)))
+    spans = runs.values(runs.points[0], "makespan_cycles")
+    yield fact("all", "counted", True, estimate=spans[evidence.first])
+
+
+LAW = {"options.progress": {"shared_rate": {"law": {"linear": {"slope": 3}}}}}
+
+
+def test_claims_can_be_run_under_another_law_and_the_report_says_so(known, capsys):
+    known(HELD._replace(parts=_makespan))
+    stated, changed = room.claims(seeds=1), room.claims(seeds=1, levers=LAW)
+    assert changed.verdicts[0].cases[0].estimate > stated.verdicts[0].cases[0].estimate
+    text = "no verdict on the documents: every sweep is run with options.progress="
+    assert changed.heading[0].startswith(text)
+    assert not any(line.startswith(text) for line in stated.heading)
+    assert main(["claims", "--seeds", "1", "--set", "options.progres=constant"]) == 1
+    assert "Did you mean progress?" in capsys.readouterr().out
+    assert main(["claims", "--write", "somewhere", "--set", "options.progress=constant"]) == 2
+    assert "leave --quick, --set and the ids out" in capsys.readouterr().err

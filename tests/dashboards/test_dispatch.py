@@ -291,7 +291,7 @@ def test_a_run_that_hangs_is_a_sentence(opened, side):
     of_side["admission"].names.value = "partition_by_channel"
     of_side["admission"].chosen.controls["others"].field.value = "nowhere"
     complete(opened)
-    missing = "drain_difference needs groups_per_kilocycle, which is not defined for "
+    missing = "drain_difference needs groups_per_kilocycle, which a run that hangs does not have: "
     assert opened.histogram.scene["words"].startswith(missing)
     assert opened.panels.spread.scene["words"].startswith("Some module was given nothing")
     assert "groups never started (groups) ↓" in html.unescape(opened.table.value)
@@ -300,3 +300,18 @@ def test_a_run_that_hangs_is_a_sentence(opened, side):
     of_side["admission"].names.value = "open_to_all"
     complete(opened)
     assert "not defined" not in opened.histogram.scene["words"]
+
+
+@pytest.mark.usefixtures("two_seeds")
+def test_a_page_on_which_runs_hang_says_so_and_what_is_lacking(opened):
+    setting = opened.sidebar.setting()
+    opened.show({**setting, "workload": {"waiting_kernels": {}}})
+    assert [bool(re.search(r", hangs at cycle [\d,]+$", name)) for name in opened.panels.timeline.scene["names"]] == [
+        True,
+        True,
+    ]
+    words = opened.panels.waits.scene["words"]
+    assert words.startswith("strict_blocking hangs at cycle ")
+    assert " served_marks hangs at cycle " in words
+    assert re.search(r"\d lack (wave slots|vector registers) \(group \d+: \d+ more on module \d\)", words)
+    assert "which a run that hangs does not have: " in opened.histogram.scene["words"]

@@ -83,8 +83,49 @@ def test_a_wrong_file_is_refused(tmp_path: Path, text: str, says: str):
     assert says in str(refused.value)
 
 
+def test_the_command_says_what_is_lacking_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "kernels.csv"
+    file.write_text("groups,threads,shared_bytes,barrier\n80,64,10000,0\n128,1024,225000,0\n")
+    assert main(["coresident", str(file), "--machine", "h100"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.startswith("h100, 132 modules: kernels of 80 and 128 workgroups ")
+    assert (
+        "affinity hangs at cycle 145: 62 of 128 groups never start, 146 wait at a barrier; 62 lack shared memory "
+        "(group 146: 29 more on module 28)." in printed
+    )
+
+
+def test_a_kernel_alone_is_no_reason_to_keep_modules(capsys: pytest.CaptureFixture[str]):
+    alone = wb.coresident([KernelGroups(5, 128)], FOUR_MODULES, NO_LIMIT, choices=["first_module", "round_robin"])
+    assert (alone.sentence, alone.closed) == ("The kernel hangs under each of the 2 module choices.", None)
+    pair = [KernelGroups(5, 128, barrier=0), KernelGroups(5, 128, barrier=0)]
+    both = wb.coresident(pair, FOUR_MODULES, NO_LIMIT, choices=["first_module", "round_robin"])
+    assert both.sentence == (
+        "The kernels can hang under each of the 2 module choices. No number of modules kept for the last kernel "
+        "prevents it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "says"),
+    [
+        ("threads", "2048", "no unit holds a workgroup of it. Nearest: threads 1024."),
+        ("threads,shared_bytes", "64,300000", "no unit holds a workgroup of it. Nearest: shared_bytes 232448."),
+        ("threads,vgprs", "32,300", "no unit holds a workgroup of it. Nearest: vgprs 255."),
+        ("threads,vgprs", "1024,72", "no unit holds a workgroup of it. Nearest: threads 896 or vgprs 64."),
+        ("threads,cluster", "64,8", "groups must be a multiple of its cluster of 8. Got 12. Nearest: 16."),
+    ],
+)
+def test_a_kernel_of_which_no_workgroup_fits_is_refused_by_its_row(tmp_path: Path, columns: str, row: str, says: str):
+    file = tmp_path / "kernels.csv"
+    file.write_text(f"groups,{columns}\n12,{row}\n")
+    with pytest.raises(InputError) as refused:
+        wb.coresident(file, "h100")
+    assert str(refused.value) == f"{file}: row 1: {says}"
+
+
 def test_a_group_that_no_machine_has_room_for_is_refused():
-    with pytest.raises(InputError, match="kernel 0: threads must be at most 1024"):
+    with pytest.raises(InputError, match=r"^kernel 0: no unit holds a workgroup of it\. Nearest: threads 1024\.$"):
         wb.coresident([KernelGroups(1, 2048)], "h100")
     with pytest.raises(InputError, match="needs at least one kernel"):
         wb.coresident([], "h100")

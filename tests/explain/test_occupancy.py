@@ -62,6 +62,32 @@ def test_what_no_launch_could_have_fits_nowhere():
     assert occupancy("vega10", threads=64, sgprs=103).limits["sgpr"] == 0
 
 
+def test_a_kernel_that_fits_nowhere_is_no_occupancy_of_nothing(capsys):
+    assert main(["occupancy", "--machine", "h100", "--threads", "1025"]) == 0
+    assert "no workgroup of it fits a unit of h100; one does with 1024 threads a workgroup" in capsys.readouterr().out
+
+
+def test_what_is_not_known_is_named():
+    assert occupancy("h100", threads=64).unknown == ("vgpr", "shared")
+    assert occupancy("mi300x", threads=64, vgprs=4).unknown == ("sgpr", "shared")
+
+
+def test_the_command_names_the_machine_and_what_is_not_known(capsys):
+    assert main(["occupancy", "--machine", "h100", "--threads", "256", "--vgprs", "72"]) == 0
+    printed = capsys.readouterr().out
+    assert "3 workgroups a unit of h100, 24 waves: 38% of the wave slots" in printed
+    assert "not known, and so no limit here: shared memory; fewer may fit" in printed
+    trace = "tests/data/public/rocprofv3_kernel_trace_of_the_manual.csv"
+    assert main(["occupancy", "--machine", "mi300x", "--trace", trace]) == 0
+    printed = " ".join("".join(capsys.readouterr()).split())
+    assert printed.startswith("on mi300x: ")
+    assert "binds workgroup slots, wave slots" in printed
+    assert printed.endswith(
+        "not known, and so no limit here: vector registers (7 of 7 launches), scalar registers (7 of 7 launches); "
+        "fewer may fit"
+    )
+
+
 def test_the_launches_of_a_trace():
     result = kernel_occupancy(TRACES / "rocprofv3.json", "gemm")
     (one,) = result.launches
@@ -100,7 +126,7 @@ def test_the_command_prints_a_table_and_json(capsys):
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert any(line.split() == ["barriers", "16", "binds"] for line in printed.splitlines())
-    assert "16 workgroups a unit, 32 waves: 100% of the wave slots" in printed
+    assert "16 workgroups a unit of mi300x, 32 waves: 100% of the wave slots" in printed
     assert main([*words, "--json"]) == 0
     reply = json.loads(capsys.readouterr().out)
     assert reply["limits"] == {"workgroups": 32, "waves": 16, "barriers": 16, "shared": 16}

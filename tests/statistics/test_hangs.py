@@ -87,3 +87,23 @@ def test_a_trial_of_a_study_that_hangs_says_so(file: Path):
         }
     )
     assert len(study.trials) == 2
+
+
+def test_a_table_of_a_bundle_says_which_policy_hangs(file: Path, tmp_path: Path):
+    results = compared(file, ["first_module", "round_robin"])
+    results.export(tmp_path / "bundle")
+    makespan = (tmp_path / "bundle" / "tables" / "makespan_cycles.tex").read_text()
+    assert "round robin & 0 & hangs (1 of 5) & " in makespan
+    never = (tmp_path / "bundle" / "tables" / "groups_never_started.tex").read_text()
+    assert "hangs" not in never.partition("\\begin{tabular}")[2]
+
+
+def test_a_table_of_a_bundle_says_at_how_many_seeds_a_policy_hangs(file: Path, tmp_path: Path):
+    results = compared(file, ["two_choices", "random_module"], seeds=30)
+    results.export(tmp_path / "bundle")
+    table = (tmp_path / "bundle" / "tables" / "makespan_cycles.tex").read_text()
+    hung = results.hang(results.points[1])
+    assert hung is not None
+    assert 0 < hung.seeds < 30
+    (row,) = [line for line in table.splitlines() if line.startswith("random module & ")]
+    assert f"$ (hangs at {hung.seeds} of 30 seeds) & " in row

@@ -273,3 +273,20 @@ def test_several_workloads_come_to_one_line():
         r"(better|worse) at \d, (better|worse) at \d of 2 workloads; .*; ratio of the sums 0\.9\d+x$", over.verdict
     )
     assert "; sure (p <0.001, 5 comparisons); " in over.verdict and len(wait.lines) == len(drain.lines) - 1
+
+
+def test_exact_differences_count_over_workloads():
+    results = wb.run("sweeps/dispatch/reports/gilman_2020.yaml", workers=0)
+    (makespan,) = blocks(results)
+    lines = {line.point: line.verdict for line in makespan.lines if ", over 2 workloads" in line.point}
+    shared = "least_waves, shared_rate(law=linear=slope=1), over 2 workloads"
+    assert lines[shared].startswith("better at 1, worse at 0 of 2 workloads; exact")
+    assert lines["least_waves, constant, over 2 workloads"].startswith("better at 0, worse at 0 of 2 workloads; same")
+
+
+def test_a_short_table_explains_its_own_lines_alone(capsys):
+    results = wb.run("sweeps/dispatch/reports/mirage_775.yaml", workers=0)
+    assert say_summary(results, wide=False, most=8)
+    assert "ratio of the sums" not in capsys.readouterr().out
+    say_summary(results, wide=False)
+    assert "ratio of the sums =" in " ".join(capsys.readouterr().out.split())

@@ -12,7 +12,7 @@ from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures._measured_and_predicted import curves_of, draw_measured_and_predicted
 from workbench.validation import validate as module
-from workbench.validation.table import rows, short_row
+from workbench.validation.table import blocks, rows
 
 
 @pytest.fixture
@@ -23,17 +23,17 @@ def _planted(monkeypatch):
 
 
 @pytest.mark.usefixtures("_planted")
-def test_refuted_laws_come_first_and_a_person_sees_three_digits():
-    table = rows(module.validate())
+def test_refuted_laws_come_first_alternatives_last_and_a_person_sees_three_digits():
+    compared = module.validate()
+    table = rows(compared)
     assert [(row["law"], row["verdict"]) for row in table] == [("constant", "refuted"), ("linear", "confirmed")]
-    short = short_row(table[1])
-    assert (short["fitted"], short["points"], short["error"], short["verdict"]) == (
-        "ms_each 2",
-        3,
-        "0.412 %",
-        "confirmed",
-    )
-    assert short["rival"].startswith("the mean: ")
+    [(heading, (_, short), lines)] = blocks(table)
+    assert heading == "no card: time of groups"
+    assert lines == ["fitted (constant): ms 2", "fitted (linear): ms_each 2"]
+    assert (short["points"], short["error"], short["verdict"]) == ("3", "0.412 %", "confirmed")
+    assert short["simplest rival"] == "63.8 %, the mean"
+    results = [result._replace(alternative=result.law == "constant") for result in compared[0].results]
+    assert [row["law"] for row in rows([compared[0]._replace(results=results)])] == ["linear", "constant"]
 
 
 @pytest.mark.usefixtures("_planted")

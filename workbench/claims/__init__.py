@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from workbench.claims.claim import Claim
 from workbench.claims.plan import QUICK_SEEDS, SEEDS, ClaimPlan, family_sizes
@@ -63,6 +64,7 @@ def claims(
     *,
     seeds: int | None = None,
     quick: bool = False,
+    levers: Mapping[str, Any] | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> ClaimReport:
@@ -85,6 +87,9 @@ def claims(
     quick : bool
         Whether the report is indicative, on seeds of its own (from 2,000,000 on), so that nobody has looked at the
         verdict's. Without ids it leaves out the real service.
+    levers : mapping, optional
+        Values by dotted path that replace those of every sweep: `{"options.progress": "constant"}`. So a conclusion can
+        be looked at under another law. A claim whose engine lacks such a lever is reported as `failed`.
 
     Raises
     ------
@@ -96,11 +101,17 @@ def claims(
     >>> claims(["H1.8"]).table[["id", "verdict", "kind"]].values.tolist()
     [['H1.8', 'holds', 'counted']]
     """
-    plan = plan_claims(ids, seeds=seeds, quick=quick)
+    plan = plan_claims(ids, seeds=seeds, quick=quick, levers=levers)
     return ClaimReport(list(plan.outcomes(out, workers, progress)), plan.heading)
 
 
-def plan_claims(ids: Sequence[str] | str | None = None, *, seeds: int | None = None, quick: bool = False) -> ClaimPlan:
+def plan_claims(
+    ids: Sequence[str] | str | None = None,
+    *,
+    seeds: int | None = None,
+    quick: bool = False,
+    levers: Mapping[str, Any] | None = None,
+) -> ClaimPlan:
     """Return the plan of a report, as `claims` makes it: its outcomes can be taken one by one.
 
     Raises
@@ -114,7 +125,8 @@ def plan_claims(ids: Sequence[str] | str | None = None, *, seeds: int | None = N
         if id not in known:
             raise unknown_name("", "claim", id, known)
     count = seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS
-    return ClaimPlan([known[id] for id in (ids or _all(known, quick))], family_sizes(known), count, quick)
+    chosen = [known[id] for id in (ids or _all(known, quick))]
+    return ClaimPlan(chosen, family_sizes(known), count, quick, levers or {})
 
 
 def _all(known: Mapping[str, Claim], quick: bool) -> list[str]:

@@ -136,7 +136,7 @@ LAWS: dict[str, dict[str, Any]] = {
     "capacity 4 of groups": {"law": {"capacity": {"full_rate": 4}}},
     "capacity 16 of waves": {"law": {"capacity": {"full_rate": 16}}, "of": "waves"},
 }
-"""Laws of shared rates; none has a measurement behind it (spec 7, Facts)."""
+"""Laws of shared rates with assumed figures: a measured slope belongs to one kernel (`workbench validate`)."""
 SIGNS = margin("H7.2 signs")
 Mix = list[dict[int, float]]
 """The values of one mix by seed, one a choice; less is better."""

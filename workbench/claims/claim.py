@@ -37,8 +37,9 @@ class Evidence:
         workers: int | None,
         progress: Progress | None,
         first: int = FIRST_SEED,
+        levers: Mapping[str, Any] | None = None,
     ) -> None:
-        self.seeds, self.first = seeds, first
+        self.seeds, self.first, self._levers = seeds, first, levers or {}
         self._out, self._workers, self._progress = out, workers, progress
         self._seconds = 0.0
         self._runs: dict[str, RunSet] = {}
@@ -98,7 +99,7 @@ class Evidence:
             self._seconds += seconds
             return seconds
 
-        return run_kept(make_plan(read_sweep(sweep)._replace(name=name)), folder, run)
+        return run_kept(make_plan(read_sweep(sweep, self._levers)._replace(name=name)), folder, run)
 
     def _crew(self) -> int | None:
         """Return how many workers do the next sweep: one a core once all sweeps together have taken long.

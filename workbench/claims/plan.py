@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.claims.claim import FIRST_QUICK_SEED, FIRST_SEED, Claim, Evidence
 from workbench.claims.report import Outcome
@@ -34,6 +35,8 @@ class ClaimPlan(NamedTuple):
     """The tested claims of each family, also those that are not judged here."""
     seeds: int
     quick: bool
+    levers: Mapping[str, Any] = {}
+    """Values by dotted path that replace those of every sweep, such as another law; empty as the claims are stated."""
 
     @property
     def heading(self) -> list[str]:
@@ -47,7 +50,9 @@ class ClaimPlan(NamedTuple):
             for name, count in chosen.items()
         ]
         quick = f"indicative: {self.seeds} seeds a comparison; a verdict needs a full run, with the real service"
-        return [*([quick] if self.quick else []), *sentences, *self.floors]
+        other = ", ".join(f"{path}={json.dumps(value, default=str)}" for path, value in self.levers.items())
+        changed = f"no verdict on the documents: every sweep is run with {other}"
+        return [*([changed] if other else []), *([quick] if self.quick else []), *sentences, *self.floors]
 
     @property
     def floors(self) -> list[str]:
@@ -66,7 +71,7 @@ class ClaimPlan(NamedTuple):
     ) -> Iterator[Outcome]:
         """Yield what becomes of each claim, as soon as it is judged; a claim that fails is an outcome, too."""
         first = FIRST_QUICK_SEED if self.quick else FIRST_SEED
-        evidence = Evidence(self.seeds, Path(out) if out is not None else None, workers, progress, first)
+        evidence = Evidence(self.seeds, Path(out) if out is not None else None, workers, progress, first, self.levers)
         with one_moment():  # a hundred sweeps share their parts: each is digested once
             for claim in self.claims:
                 yield outcome_of(claim, evidence, self.sizes)

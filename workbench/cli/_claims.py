@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli._output import say_json, say_lines
-from workbench.cli._run_arguments import positive_int
+from workbench.cli._run_arguments import parse_overrides, positive_int
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError, StoreError
 from workbench.experiments.progress import Bar
@@ -29,6 +29,9 @@ def _arguments_of_claims(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write", metavar="DIR", help=f"a full run; its verdicts go here (runs are kept in {CLAIMS_FOLDER})"
     )
+    parser.add_argument(
+        "--set", metavar="PATH=VALUE", action="append", default=[], help="another value in every sweep, such as a law"
+    )
     parser.add_argument("--workers", type=int, metavar="N", help="processes")
     parser.add_argument("--json", action="store_true", help="print one JSON list, an object a claim")
 
@@ -37,12 +40,12 @@ def _run_claims(args: argparse.Namespace) -> int:
     from workbench.claims import plan_claims
     from workbench.claims.report import FAILED, ClaimReport, claim_line, claim_lines
 
-    if args.write and (args.quick or args.ids):
-        raise InputError("--write takes a full run of every claim; leave --quick and the ids out.")
+    if args.write and (args.quick or args.ids or args.set):
+        raise InputError("--write takes a full run of every claim; leave --quick, --set and the ids out.")
     out = Path(args.out) if args.out else CLAIMS_FOLDER if args.write else None
     if out is not None:
         _refuse_results(out)
-    plan = plan_claims(args.ids or None, seeds=args.seeds, quick=args.quick)
+    plan = plan_claims(args.ids or None, seeds=args.seeds, quick=args.quick, levers=parse_overrides(args.set))
     report = ClaimReport([], plan.heading)
     lines = (lambda one: [claim_line(one)]) if args.quick and not args.ids else claim_lines
     _say(args, report.heading)

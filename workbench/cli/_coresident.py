@@ -32,9 +32,11 @@ def _run_coresident(args: argparse.Namespace) -> int:
     answer = coresident(args.file, args.machine, args.dispatches_a_round)
     if args.json:
         outcomes = [one._asdict() for one in answer.outcomes]
-        say_json({"machine": args.machine, "outcomes": outcomes, "closed": answer.closed})
+        say_json({"machine": args.machine, "outcomes": outcomes, "closed": answer.closed, "says": answer.sentence})
         return DONE
     import pandas as pd
+
+    from workbench.statistics.quantities import listed
 
     rows = [
         {
@@ -43,7 +45,11 @@ def _run_coresident(args: argparse.Namespace) -> int:
         }
         for one in answer.outcomes
     ]
+    grids = listed([f"{one.groups:,}" for one in answer.kernels])
+    kernels = "a kernel" if len(answer.kernels) == 1 else "kernels"
+    say_lines([f"{args.machine}, {answer.modules} modules: {kernels} of {grids} workgroups"])
     say_table(pd.DataFrame(rows), args.wide)
+    say_lines([f"{one.rule} {one.why}." for one in answer.outcomes if one.hangs][:1])
     say_lines([answer.sentence])
     return DONE
 

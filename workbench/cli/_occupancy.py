@@ -67,11 +67,12 @@ def _of_numbers(args: argparse.Namespace, numbers: dict[str, int]) -> int:
     if args.json:
         say_json({"machine": args.machine, **held._asdict()})
     else:
-        _say(held, args.wide)
+        _say(held, args.machine, args.wide)
+        say_lines(_unknown_line([(1, held)]))
     return DONE
 
 
-def _say(held: Occupancy, wide: bool) -> None:
+def _say(held: Occupancy, machine: str, wide: bool) -> None:
     import pandas as pd
 
     from workbench.machine.occupancy import LIMITS
@@ -81,16 +82,33 @@ def _say(held: Occupancy, wide: bool) -> None:
         for label, by in held.limits.items()
     ]
     say_table(pd.DataFrame(rows), wide)
-    say_lines(
-        [f"{held.groups} workgroups a unit, {held.waves} waves: {held.share:.0%} of the wave slots", lifts_line(held)]
-    )
+    if not held.groups:
+        say_lines([f"no workgroup of it fits a unit of {machine}; {_lifts_line(held)}"])
+        return
+    resident = f"{held.groups} workgroups a unit of {machine}, {held.waves} waves"
+    say_lines([f"{resident}: {held.share:.0%} of the wave slots", _lifts_line(held)])
 
 
-def lifts_line(held: Occupancy) -> str:
+def _unknown_line(launches: list[tuple[int, Occupancy]]) -> list[str]:
+    """Return which limits are left out, because so many of the launches do not tell the demand: one line or none."""
+    from workbench.machine.occupancy import LIMITS
+
+    of = sum(count for count, _ in launches)
+    lacking = {label: sum(count for count, held in launches if label in held.unknown) for label in LIMITS}
+    words = [
+        LIMITS[label] + (f" ({count:,} of {of:,} launches)" if of > 1 else "")
+        for label, count in lacking.items()
+        if count
+    ]
+    return [f"not known, and so no limit here: {', '.join(words)}; fewer may fit"] if words else []
+
+
+def _lifts_line(held: Occupancy) -> str:
     """Return what would give one workgroup more, in one line."""
-    if held.lifts:
-        return f"one more with {_joined(held.lifts, ' or ')}"
-    return f"one more with {_joined(held.together, ' and ')}" if held.together else "no smaller demand gives one more"
+    demands = _joined(held.lifts, " or ") or _joined(held.together, " and ")
+    if not held.groups:
+        return f"one does with {demands}" if demands else "no smaller demand does"
+    return f"one more with {demands}" if demands else "no smaller demand gives one more"
 
 
 def _joined(demands: dict[str, int], word: str) -> str:
@@ -111,15 +129,19 @@ def _of_trace(args: argparse.Namespace) -> int:
     if len(result.launches) == 1:
         one = result.launches[0]
         say_lines([f"{one.kernel} on {result.machine}: {', '.join(f'{k} {v}' for k, v in one.demand.items())}"])
-        _say(one.occupancy, args.wide)
+        _say(one.occupancy, result.machine, args.wide)
     else:
+        say_lines([f"on {result.machine}:"])
         say_table(pd.DataFrame([_row(one) for one in result.launches]), args.wide)
+    say_lines(_unknown_line([(one.launches, one.occupancy) for one in result.launches]))
     if result.untold:
         say_notes([f"{result.untold} launches do not tell the threads of a workgroup, and are in no row."])
     return DONE
 
 
 def _row(one: Any) -> dict[str, Any]:
+    from workbench.machine.occupancy import LIMITS
+
     held = one.occupancy
     return {
         "kernel": one.kernel,
@@ -128,7 +150,7 @@ def _row(one: Any) -> dict[str, Any]:
         "workgroups": held.groups,
         "waves": held.waves,
         "share": held.share,
-        "binds": ", ".join(held.binding),
+        "binds": ", ".join(LIMITS[label] for label in held.binding),
         "one more with": _joined(held.lifts, " or ") or _joined(held.together, " and ") or "-",
     }
 

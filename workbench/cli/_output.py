@@ -92,10 +92,10 @@ def say_summary(results: Results, wide: bool, most: int | None = None, before: S
         return is_long
     from workbench.statistics.sentences import blocks, fitted, key, looks_note, too_few_seeds
 
-    every = blocks(results)
-    for line in fitted(every[:1] if is_long else every, shutil.get_terminal_size().columns):
+    displayed = blocks(results)[: 1 if is_long else None]
+    for line in fitted(displayed, shutil.get_terminal_size().columns):
         print(line)
-    if words := key(every, results):
+    if words := key(displayed, results):
         say_lines([*words, *looks_note(results), *(few for few in too_few_seeds(results.plan) if few not in before)])
     return is_long
 

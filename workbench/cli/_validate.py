@@ -21,6 +21,7 @@ def _arguments_of_validate(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="repeat it from public files below a folder, also of other cards; levers are fitted on them",
     )
+    parser.add_argument("--all", action="store_true", help="show laws too that no preset or default has")
     parser.add_argument("--figures", metavar="DIR", help="draw one figure a data set into a folder")
     add_table_arguments(parser)
 
@@ -28,7 +29,7 @@ def _arguments_of_validate(parser: argparse.ArgumentParser) -> None:
 def _run_validate(args: argparse.Namespace) -> int:
     import pandas as pd
 
-    from workbench.validation.table import rows, short_row
+    from workbench.validation.table import blocks, rows
     from workbench.validation.validate import validate, validate_files
 
     compared = validate_files(Path(args.from_files), args.engine) if args.from_files else validate(args.engine)
@@ -41,10 +42,15 @@ def _run_validate(args: argparse.Namespace) -> int:
         from workbench.experiments.results_folder import write_whole
 
         write_whole(Path(args.csv), pd.DataFrame(every).to_csv(index=False))
-    say_table(pd.DataFrame([short_row(row) for row in every]), args.wide)
-    counts = Counter(row["verdict"] for row in every)
+    stated = [row for row in every if args.all or not row["alternative"]]
+    for heading, laws, lines in blocks(stated):
+        say_lines([heading])
+        say_table(pd.DataFrame(laws), args.wide)
+        say_lines([*lines, ""])
+    counts = Counter(row["verdict"] for row in stated)
+    left = len(every) - len(stated)
     say_lines([", ".join(f"{count} {verdict}" for verdict, count in counts.items())])
-    say_lines(dict.fromkeys(f"{row['law']} ({row['card']}): {row['note']}" for row in every if row["note"]))
+    say_lines([f"{left} laws that no preset or default has are left out: --all"] * (left > 0))
     say_lines([f"figure: {path}" for path in saved])
     return DONE
 

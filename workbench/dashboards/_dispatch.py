@@ -21,6 +21,7 @@ from workbench.figures.run_curves import places
 from workbench.figures.waits_by_priority import waits_by_priority_data
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
+from workbench.metrics.dispatch import hang_sentence
 from workbench.metrics.dispatch_modules import has_power, module_power, spread_after
 from workbench.records.dispatch import DispatchRecord
 
@@ -109,6 +110,7 @@ class DispatchPanels(NotedPanels):
     def __init__(self) -> None:
         empty_text = "Power is off; options: power: class power."
         self.timeline, self.waits, self.spread = DispatchTimelinePanel(), IntervalsPanel(), IntervalsPanel()
+        self._hangs: list[str] = []
         self.power = NotedPanel("Power", "module", "power (W)", power_note, empty_text=empty_text)
         super().__init__([self.waits, self.spread, self.power], of_seed=[self.timeline])
 
@@ -117,6 +119,8 @@ class DispatchPanels(NotedPanels):
         return {**super().notes, "spread": spread_after}
 
     def show_seed(self, names: Sequence[str], records: Sequence[DispatchRecord], view: DispatchView) -> None:
+        hangs = [(name, hang_sentence(record)) for name, record in zip(names, records, strict=True)]
+        self._hangs = [f"{name} {sentence}." for name, sentence in hangs if sentence]
         self.timeline.put(dispatch_scene(names, records, view.colours, view.span(records[0].modules)))
 
     def show_runs(self, runs: PairedRuns, run_set: RunSet, view: DispatchView) -> None:
@@ -128,7 +132,7 @@ class DispatchPanels(NotedPanels):
         try:
             data = waits_by_priority_data(runs, f"wait_{view.waiting}_cycles")
         except InputError as undefined:
-            self.waits.say(str(undefined))
+            self.waits.say(" ".join(self._hangs) or str(undefined))
             return
         sides = [Side(place, line.x, line.means) for place, line in enumerate(data.lines)]
         self.waits.show("Waiting", "priority", data.y_label, sides)

@@ -45,7 +45,7 @@ def dispatch_scene(
     rows = count * units * slots
     kinds = _kinds(records, by)
     return {
-        "names": list(names),
+        "names": [one.title for one in all_strips],
         "high": min(max(MODULE * count, LEAST), MOST),
         "rows": rows,
         "axis": "module",

@@ -28,6 +28,7 @@ from workbench.docs.reference.claims import (
     verdicts_on,
 )
 from workbench.docs.reference.figures import gallery_cards
+from workbench.docs.reference.validation import validation_tables
 from workbench.docs.spec_links import SPEC_OF, linked
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
@@ -52,6 +53,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "kinds": claim_kinds,
     "statistics": statistics,
     "gallery": gallery_cards,
+    "validation": validation_tables,
     "group_file": group_file_table,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }

@@ -21,7 +21,9 @@ from workbench.errors import InputError, wrong_value
 from workbench.experiments.setups import read_machine
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
+from workbench.machine.occupancy import occupancy_of
 from workbench.mechanisms.mechanism import mechanism
+from workbench.metrics.dispatch import hang_sentence
 from workbench.policies.dispatch.admission import PartitionByKernel
 from workbench.policies.policy import Policy, policies, read_policy
 from workbench.units import waves_for
@@ -72,6 +74,8 @@ class Outcome(NamedTuple):
     """Groups that never start, in the first run that hangs; 0 where none does."""
     groups: int
     """Groups of the kernels of which some never start."""
+    why: str
+    """When that run hangs, and what the groups lack; empty where none does."""
 
 
 class CoResidence(NamedTuple):
@@ -82,6 +86,7 @@ class CoResidence(NamedTuple):
     """The smallest number of last modules which, closed to all but the last kernel, let no choice hang; None = there is
     no such number."""
     modules: int
+    kernels: tuple[KernelGroups, ...]
 
     @property
     def sentence(self) -> str:
@@ -89,7 +94,11 @@ class CoResidence(NamedTuple):
         hanging = [one.rule for one in self.outcomes if one.hangs]
         if not hanging:
             return f"The kernels start under each of the {len(self.outcomes)} module choices."
-        can = f"The kernels can hang under {len(hanging)} of {len(self.outcomes)} module choices."
+        each, one = len(hanging) == len(self.outcomes), len(self.kernels) == 1
+        under = f"each of the {len(hanging)}" if each else f"{len(hanging)} of {len(self.outcomes)}"
+        can = f"The {'kernel hangs' if one and each else 'kernels can hang'} under {under} module choices."
+        if one:
+            return can
         if self.closed is None:
             return f"{can} No number of modules kept for the last kernel prevents it."
         return f"{can} Keep the last {self.closed} of {self.modules} modules for the last kernel, and none hangs."
@@ -132,15 +141,18 @@ def coresident(
     >>> [(one.rule, one.hangs) for one in answer.outcomes], answer.closed
     ([('first_module', False), ('round_robin', True)], 2)
     """
+    is_file = isinstance(kernels, str | Path)
     given = read_kernels(kernels) if isinstance(kernels, str | Path) else list(kernels)
     hardware = read_machine(Machine, machine, Path()) if isinstance(machine, str) else machine
     if not given:
         raise InputError("coresident needs at least one kernel.")
+    for number, one in enumerate(given):
+        _check(one, hardware, f"{kernels}: row {number + 1}" if is_file else f"kernel {number}")
     run = _Runs(given, hardware, dispatches_a_round)
     rules = [read_policy("choice", name) for name in choices] or _rules()
     outcomes = tuple(run.outcome(rule, 0) for rule in rules)
     hanging = [rule for rule, one in zip(rules, outcomes, strict=True) if one.hangs]
-    return CoResidence(outcomes, _smallest(run, rules, hanging), hardware.compute_units)
+    return CoResidence(outcomes, _smallest(run, rules, hanging), hardware.compute_units, tuple(given))
 
 
 def read_kernels(path: str | Path) -> list[KernelGroups]:
@@ -164,6 +176,19 @@ def read_kernels(path: str | Path) -> list[KernelGroups]:
     return [KernelGroups(**dict(zip(columns, row, strict=True))) for row in rows]
 
 
+def _check(kernel: KernelGroups, machine: Machine, where: str) -> None:
+    """Refuse a kernel of which a unit holds no group, or whose groups are not whole clusters."""
+    known = {name: count for name in ("vgprs", "sgprs", "shared_bytes") if (count := getattr(kernel, name))}
+    held = occupancy_of(machine, kernel.threads, **known)
+    if not held.groups:
+        demands = [f"{name} {count}" for name, count in (held.lifts or held.together).items()]
+        nearest = (" or " if held.lifts else " and ").join(demands)
+        raise InputError(f"{where}: no unit holds a workgroup of it. Nearest: {nearest}.")
+    if left := kernel.groups % kernel.cluster:
+        path, multiple = f"{where}: groups", kernel.groups - left + kernel.cluster
+        raise wrong_value("", path, f"must be a multiple of its cluster of {kernel.cluster}", kernel.groups, multiple)
+
+
 def _rules() -> list[Policy]:
     """Return every shipped module choice that needs nothing but its defaults, by name."""
     shipped = [cls for cls in policies("choice").values() if cls.__module__.startswith("workbench.")]
@@ -175,6 +200,8 @@ def _smallest(run: _Runs, rules: Sequence[Policy], hanging: Sequence[Policy]) ->
     """Return the smallest number of closed modules for which no choice hangs; those that hang already come first."""
     if not hanging:
         return 0
+    if len(run.kernels) == 1:
+        return None
     others = [rule for rule in rules if rule not in hanging]
     for closed in range(1, run.machine.compute_units):
         if not any(run.outcome(rule, closed).hangs for rule in [*hanging, *others]):
@@ -211,24 +238,21 @@ class _Runs:
     def outcome(self, rule: Policy, closed: int) -> Outcome:
         """Return what becomes of the kernels under a choice, with so many last modules closed to all but the last."""
         chosen = {**self.policies, "choice": rule}
-        if closed and len(self.kernels) > 1:
+        if closed:
             part = f"0-{self.machine.compute_units - closed - 1}"
             chosen["admission"] = PartitionByKernel(parts=" | ".join([part] * (len(self.kernels) - 1)))
         setup = Setup("dispatch", self.machine, self.workload, chosen, self.options)
         for seed in range(DRAWS if rule.draws else 1):
-            between = self.engine.simulate(setup, seed).between
+            record = self.engine.simulate(setup, seed)
+            between = record.between
             if between.hung:
                 lacking = np.isin(between.kernel, between.kernel[between.never_started])
-                return Outcome(rule.name, True, len(between.never_started), int(lacking.sum()))
-        return Outcome(rule.name, False, 0, 0)
+                return Outcome(rule.name, True, len(between.never_started), int(lacking.sum()), hang_sentence(record))
+        return Outcome(rule.name, False, 0, 0, "")
 
 
 def _groups(kernels: Sequence[KernelGroups], machine: Machine) -> Groups:
     """Return the groups of the kernels, all there at cycle 0, each kernel in a channel of its own."""
-    for number, one in enumerate(kernels):
-        if one.threads > machine.threads_a_workgroup:
-            most, path = machine.threads_a_workgroup, f"kernel {number}: threads"
-            raise wrong_value("", path, f"must be at most {most}, all that a group of this machine has", one.threads)
     own = 1 + max(one.barrier for one in kernels)
     barriers = [one.barrier if one.barrier >= 0 else own + number for number, one in enumerate(kernels)]
     counts = [one.groups for one in kernels]

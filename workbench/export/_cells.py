@@ -43,6 +43,8 @@ class Cell(NamedTuple):
     """The sets of runs behind the mean."""
     pairs: list[str]
     """The sets of runs behind the comparison."""
+    hang: str
+    """What a table says of runs that hang and so lack the measure; empty if none does."""
 
     @property
     def against(self) -> PairedComparison | None:
@@ -90,7 +92,9 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure, verdict: 
     both = [one for one in (baseline, place.point) if one is not None]
     pairs = [sets.name(one, verdict.of.seeds) for one in both] if verdict else []
     mean = point_mean(runs, place.point, measure.name)
-    return Cell(place, measure, mean, verdict, [sets.name(place.point, finite)], pairs)
+    hang = runs.hang(place.point) if measure.refusals else None
+    hangs = hang.text if hang is not None else ""
+    return Cell(place, measure, mean, verdict, [sets.name(place.point, finite)], pairs, hangs)
 
 
 def half_width(interval: Interval) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.export._slices import Event, names_of, nanoseconds
 from workbench.metrics.dispatch_modules import lanes, within
-from workbench.metrics.dispatch_rows import amounts, by_start, last_dispatch, releases
+from workbench.metrics.dispatch_rows import amounts, by_start, held, last_dispatch, releases, starting
 from workbench.records.dispatch import DispatchRecord
 
 DISPATCHER = 1
@@ -29,19 +29,19 @@ def trace_events(record: DispatchRecord, cycles: tuple[int, int] | None = None) 
     threads = zip(record.module[placed.dispatch].tolist(), placed.unit.tolist(), placed.lane.tolist(), strict=True)
     yield from _names(record, beside, sorted({*threads}))
     names = _group_names(record)
-    ends = releases(record)
+    ends, hangs = releases(record), held(record)
     for dispatch, unit, lane in zip(*(column.tolist() for column in placed), strict=True):
         module = int(record.module[dispatch])
         begin, end = (nanoseconds(int(of[dispatch]), record.clock_mhz) for of in (record.cycle, ends))
+        lasting = {} if hangs[dispatch] else {"duration_cycles": int(ends[dispatch] - record.cycle[dispatch])}
         yield {
             "name": names[dispatch],
             "cat": "dispatch",
-            "ph": "X",
             "ts": begin / 1000,
-            "dur": (end - begin) / 1000,
+            **({"ph": "X", "dur": (end - begin) / 1000} if lasting else {"ph": "B"}),
             "pid": FIRST_MODULE + module,
             "tid": _thread(record, module, unit, lane, beside),
-            "args": _arguments_of(record, dispatch, unit),
+            "args": _arguments_of(record, dispatch, unit, lasting),
         }
     yield from _counters(record, kept, cycles)
 
@@ -73,7 +73,7 @@ def _group_names(record: DispatchRecord) -> list[str]:
     return names
 
 
-def _arguments_of(record: DispatchRecord, dispatch: int, unit: int) -> dict[str, int]:
+def _arguments_of(record: DispatchRecord, dispatch: int, unit: int, lasting: dict[str, int]) -> dict[str, int]:
     group = int(record.group[dispatch])
     return {
         "group": group,
@@ -82,22 +82,23 @@ def _arguments_of(record: DispatchRecord, dispatch: int, unit: int) -> dict[str,
         "waves": int(record.sent[dispatch, unit]),
         "waited_cycles": int(record.cycle[dispatch] - record.arrival[group]),
         "cycle": int(record.cycle[dispatch]),
-        "duration_cycles": int(releases(record)[dispatch] - record.cycle[dispatch]),
+        **lasting,
     }
 
 
 def _counters(record: DispatchRecord, kept: np.ndarray, cycles: tuple[int, int] | None) -> Iterator[Event]:
-    one = np.ones((len(record.arrival), 1), np.int64)
+    one, starts = np.ones((len(record.arrival), 1), np.int64), starting(record)
     first, times = record.failures.T
     tries = first + (times - 1) * record.round_cycles
-    waiting = np.concatenate([record.arrival, last_dispatch(record)]), np.concatenate([one, -one])
+    waiting = np.concatenate([record.arrival, last_dispatch(record)[starts]]), np.concatenate([one, -one[starts]])
     yield from _counter(record, cycles, DISPATCHER, "waiting groups", ("groups",), 0, *waiting)
     yield from _counter(record, cycles, DISPATCHER, "failed rounds", ("rounds",), 0, tries, times[:, None])
-    taken, room = amounts(record), record.blocks * np.where(record.of_unit, record.units, 1)
+    hangs, taken, room = held(record), amounts(record), record.blocks * np.where(record.of_unit, record.units, 1)
     for module in range(record.modules):
         here = kept[record.module[kept] == module]
-        at = np.concatenate([record.cycle[here], releases(record)[here]])
-        change = np.concatenate([-taken[here], taken[here]])
+        given = here[~hangs[here]]
+        at = np.concatenate([record.cycle[here], releases(record)[given]])
+        change = np.concatenate([-taken[here], taken[given]])
         yield from _counter(record, cycles, FIRST_MODULE + module, "free blocks", record.resources, room, at, change)
 
 

@@ -131,6 +131,8 @@ def _provenance(cells: list[Cell]) -> Iterator[str]:
 
 def _row(cell: Cell, header: tuple[str, ...]) -> list[str]:
     mean = f"${with_half(cell.mean.mean, half_width(cell.mean), TEX)}$"
+    if cell.hang:
+        mean = f"{mean} ({cell.hang})" if cell.mean.n else cell.hang
     row = [escape(cell.place.words), str(cell.mean.n), mean, *_differences(cell)]
     if _PAIRS in header and cell.against is not None:
         row.append(f"{cell.against.n} of {cell.against.n + len(cell.against.missing)}")

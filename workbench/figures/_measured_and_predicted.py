@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def draw_measured_and_predicted(data: MeasuredAndPredicted) -> Figure:
         curve, one = line.curve, known[line.curve.panel]
         order = np.argsort(curve.x, kind="stable")
         colour = marks.line_look(line.style)["color"]
-        single = {"marker": "_", "markersize": 9, "linestyle": "none"} if len(curve.x) < 3 else {}
+        single: dict[str, Any] = {"marker": "_", "markersize": 9, "linestyle": "none"} if len(curve.x) < 3 else {}
         one.plot(curve.x[order], curve.predicted[order], color=colour, linewidth=1.0, label=line.law, **single)
     for panel, one in known.items():
         curve = next(line.curve for line in data.lines if line.curve.panel == panel)

@@ -13,7 +13,7 @@ from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each, span_words
 from workbench.figures.registry import on_paper, recipe
 from workbench.metrics.dispatch_modules import lanes, within
-from workbench.metrics.dispatch_rows import by_start, makespan, releases
+from workbench.metrics.dispatch_rows import by_start, held, makespan, releases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,13 +48,22 @@ class Strips(NamedTuple):
     """int64[pieces], how many slots."""
     begin: np.ndarray
     end: np.ndarray
-    """int64[pieces], cycles."""
+    """int64[pieces], cycles; of a piece that is held the right edge."""
+    held: np.ndarray
+    """bool[pieces], whether the group never gives back what it holds, because the run hangs."""
     kind: np.ndarray
     """int64[pieces], the channel, from 0, or the priority, from 1."""
     run_end: int
     """The cycle at which the run is over."""
+    hung_at_cycle: int
+    """The last cycle at which anything happens in a run that hangs, -1 of one that ends."""
     of_modules: int
     """How many modules the machine has."""
+
+    @property
+    def title(self) -> str:
+        """Return the name, and when the run hangs."""
+        return f"{self.name}, hangs at cycle {self.hung_at_cycle:,}" if self.hung_at_cycle >= 0 else self.name
 
 
 class DispatchTimeline(NamedTuple):
@@ -74,7 +83,7 @@ class DispatchTimeline(NamedTuple):
         return [*range(least, 1 + max(int(panel.kind.max(initial=least)) for panel in self.panels))]
 
     def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a rectangle."""
+        """Return the columns of a table with one row a rectangle; what is held for ever has no end."""
         return below(
             {
                 "setting": panel.setting,
@@ -87,7 +96,7 @@ class DispatchTimeline(NamedTuple):
                 "first_slot": panel.slot,
                 "waves": panel.waves,
                 "from_cycles": panel.begin,
-                "to_cycles": panel.end,
+                "to_cycles": ["" if is_held else int(end) for end, is_held in zip(panel.end, panel.held, strict=True)],
             }
             for panel in self.panels
         )
@@ -166,7 +175,8 @@ def strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, in
     follows &= (np.diff(placed.unit, prepend=-1) == 0) & (np.diff(placed.lane, prepend=-1) == 1)
     starts = np.flatnonzero(~follows)
     dispatch = placed.dispatch[starts]
-    group = record.group[dispatch].astype(np.int64)
+    group, is_held = record.group[dispatch].astype(np.int64), held(record)[dispatch]
+    ends = releases(record)[dispatch]
     return Strips(
         setting,
         name,
@@ -178,9 +188,11 @@ def strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, in
         placed.lane[starts],
         np.diff(starts, append=len(follows)),
         record.cycle[dispatch],
-        releases(record)[dispatch],
+        np.where(is_held, np.maximum(ends, span[1]), ends),
+        is_held,
         (record.channel[group] if by == "channel" else record.level[dispatch]).astype(np.int64),
         makespan(record),
+        record.between.hung_at_cycle if record.between is not None else -1,
         record.modules,
     )
 
@@ -206,9 +218,9 @@ def draw_dispatch_timeline(data: DispatchTimeline) -> Figure:
         row = ((panel.module - data.modules[0]) * panel.units + panel.unit) * panel.slots + panel.slot
         marks.rectangles(one, (panel.begin, panel.end), (row, row + panel.waves), panel.kind - kinds[0], colours)
         one.vlines(panel.begin, row, row + panel.waves, color="white", linewidth=0.3)
-        frame.title(one, heading(panel.setting, panel.name))
-        _lines(one, panel, count, data.modules[0])
+        frame.title(one, heading(panel.setting, panel.title))
         one.set_xlim(*data.cycles)
+        _lines(one, panel, count, data.modules[0])
     labelled = kinds if len(kinds) <= MOST_SWATCHES else [kinds[0], kinds[len(kinds) // 2], kinds[-1]]
     marks.swatches(
         axes[0], [_kind_named(data.by, kind) for kind in labelled], [colours[kind - kinds[0]] for kind in labelled]

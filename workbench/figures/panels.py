@@ -216,8 +216,12 @@ def values(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> dict
 
 
 def undefined(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> InputError:
-    """Say that a measure is defined for no run of a point."""
-    return InputError(f"{figure} needs {measure}, which is not defined for {runs.label(point)}.")
+    """Say that a measure is defined for no run of a point, and why where its runs hang."""
+    label, hang = runs.label(point), runs.hang(point)
+    if hang is not None:
+        hangs = f"{label} hangs ({hang.never_started} groups never start)"
+        return InputError(f"{figure} needs {measure}, which a run that hangs does not have: {hangs}.")
+    return InputError(f"{figure} needs {measure}, which is not defined for {label}.")
 
 
 def none_finished(runs: RunSet, point: PlannedPoint, figure: str) -> InputError:

@@ -67,15 +67,18 @@ def waits_by_priority_data(runs: RunSet, measure: str = "wait_p99_cycles", lever
     if measure not in WAITS:
         raise unknown_name("", "waiting of waits_by_priority", measure, WAITS)
     figure, declared = "waits_by_priority", measure_of(runs, measure)
-    titles, lines = list[str](), list[Curve]()
+    titles, lines, hung = list[str](), list[Curve](), list[str]()
     if lever is None and not any(len(numbers_of(runs, path)) > 1 for path in runs.varied):
         for panel in drawn_panels(runs, figure):
             for line in panel.lines:
                 places = {level: (line.point, f"{measure}[{level}]") for level in PRIORITIES}
                 lines.append(trend_of(runs, len(titles), line, places, figure))
+                if not len(lines[-1].x) and runs.hang(line.point) is not None:
+                    hung.append(heading(panel.title, line.name))
             titles.append(panel.title)
-        look = _WAITS._replace(ticks="each")
-        return trend_curves(runs, declared, "priority", "priority (1 = most urgent)", titles, lines, look, figure)
+        look = _WAITS._replace(ticks="each", left_out="hangs" if hung else "")
+        curves = trend_curves(runs, declared, "priority", "priority (1 = most urgent)", titles, lines, look, figure)
+        return curves._replace(without=tuple(hung))
     path = chosen_lever(runs, lever, figure)
     for panel in panels(runs, excluded=path):
         for ours in lines_by_name(panel.lines):

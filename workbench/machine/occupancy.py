@@ -145,6 +145,8 @@ class Occupancy(NamedTuple):
     """The nearest smaller demand that alone gives one group more, by its name: threads, vgprs, sgprs, shared_bytes."""
     together: dict[str, int]
     """If no demand does so alone: those that do so together. Empty if nothing lifts the limit."""
+    unknown: tuple[str, ...]
+    """The labels of the limits of this machine that are left out, because the demand is not known."""
 
 
 def occupancy_of(
@@ -189,7 +191,9 @@ def occupancy_of(
     alone = {name: count for name, count in lifts.items() if count >= 0}
     waves = groups * int(waves_for(threads, unit.wave_size))
     together = {} if alone else _together(unit, known, binding, groups + 1)
-    return Occupancy(groups, waves, waves / unit.waves_a_unit, limits, binding, alone, together)
+    has = {"vgprs": True, "sgprs": unit.sgprs_a_wave > 0, "shared_bytes": True}
+    unknown = tuple(_LIMIT_OF[name] for name, exists in has.items() if exists and name not in known)
+    return Occupancy(groups, waves, waves / unit.waves_a_unit, limits, binding, alone, together, unknown)
 
 
 def _demand(known: Mapping[str, int | np.ndarray]) -> Demand:

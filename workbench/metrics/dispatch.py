@@ -8,6 +8,7 @@ waiting of a priority that has no groups, power that was not simulated) is NaN.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from workbench.metrics.dispatch_modules import POWER_MEASURES, TEMPERATURE_PEAK,
 from workbench.metrics.dispatch_rows import Rows, by_start, makespan, refusal_measures, rows, wait_measures
 from workbench.metrics.measure import Family, Measure, Measures, declared
 from workbench.metrics.statistics import over
-from workbench.records.dispatch import DispatchRecord
+from workbench.records.dispatch import WHY, Between, DispatchRecord
 
 NEVER_STARTED = "groups_never_started"
 """The measure that says that a run hangs: where it is above 0, whatever took time is missing."""
@@ -29,7 +30,7 @@ _HANG = (
         "neither",
         "groups of the kernels of which some never start; 0 in a run that ends",
     ),
-    Measure("groups_at_barrier", "groups", "lower", "groups that have started and wait at a start barrier for ever"),
+    Measure("groups_at_barrier", "groups", "neither", "groups that have started and wait at a start barrier for ever"),
     Measure("hung_at_cycle", "cycles", "neither", "the last cycle at which anything happens in a run that hangs"),
 )
 _ARRIVAL = "from a group's arrival to the dispatch of its last part"
@@ -198,13 +199,72 @@ def _hang(record: DispatchRecord) -> dict[str, float]:
     if between is None or not between.hung:
         never = {NEVER_STARTED: 0.0, "groups_of_kernels_that_lack": 0.0, "groups_at_barrier": 0.0}
         return {**never, "hung_at_cycle": math.nan}
-    lacking = np.isin(between.kernel, between.kernel[between.never_started])
     return {
         NEVER_STARTED: float(len(between.never_started)),
-        "groups_of_kernels_that_lack": float(lacking.sum()),
+        "groups_of_kernels_that_lack": float(_of_kernels_that_lack(between)),
         "groups_at_barrier": float(len(between.at_barrier)),
         "hung_at_cycle": float(between.hung_at_cycle),
     }
+
+
+def _of_kernels_that_lack(between: Between) -> int:
+    return int(np.isin(between.kernel, between.kernel[between.never_started]).sum())
+
+
+_RESOURCES = {
+    "workgroups": "workgroup slots",
+    "waves": "wave slots",
+    "vgpr": "vector registers",
+    "sgpr": "scalar registers",
+    "shared": "shared memory",
+}
+
+
+_BEHIND = "behind others or in a cluster that does not fit"
+
+
+def hang_sentence(record: DispatchRecord) -> str:
+    """Return when a run hangs, how many groups never start and what they lack; nothing of a run that ends.
+
+    Groups are counted as in tables: those that never start, of the groups of the kernels of which some never do.
+    """
+    between = record.between
+    if between is None or not between.hung:
+        return ""
+    never, waits = len(between.never_started), len(between.at_barrier)
+    starts = f"{never:,} of {_of_kernels_that_lack(between):,} groups never {'starts' if never == 1 else 'start'}"
+    at_barrier = f", {waits:,} {'waits' if waits == 1 else 'wait'} at a barrier" if waits else ""
+    words = "; ".join([f"{starts}{at_barrier}", *lacking_words(between, record.resources)])
+    return f"hangs at cycle {between.hung_at_cycle:,}: {words}"
+
+
+def lacking_words(between: Between, resources: Sequence[str]) -> list[str]:
+    """Return why the groups wait that never start: how many for each reason, and the first of them (spec 7, R18)."""
+    rows = list(zip(*(column.tolist() for column in between.lacking), strict=True))
+    reasons: dict[tuple[int, int, int], list[tuple[int, ...]]] = {}
+    for row in rows:
+        _, why, _, resource, _, die = row
+        reasons.setdefault((why, resource, die), []).append(row)
+    return [
+        _reason(WHY[why], _RESOURCES.get(name := resources[resource], name), die, members)
+        for (why, resource, die), members in reasons.items()
+    ]
+
+
+def _reason(why: str, resource: str, die: int, members: list[tuple[int, ...]]) -> str:
+    group, _, module, _, amount, _ = members[0]
+    groups = len({member for member, *_ in members})  # sub-groups of one group are rows of their own
+    one, count = groups == 1, f"{groups:,}"
+    if why == "lacks":
+        return f"{count} {'lacks' if one else 'lack'} {resource} (group {group}: {amount:,} more on module {module})"
+    if why == "told_to_wait" and die >= 0:
+        return f"{count} {'waits' if one else 'wait'} for die {die} (group {group})"
+    words = {
+        "not_admitted": ("is admitted by no module", "are admitted by no module"),
+        "told_to_wait": ("is told to wait", "are told to wait"),
+        "behind": (f"stands {_BEHIND}", f"stand {_BEHIND}"),
+    }
+    return f"{count} {words[why][not one]} (group {group})"
 
 
 def _rounds(record: DispatchRecord) -> dict[str, float]:

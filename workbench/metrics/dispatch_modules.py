@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.metrics.dispatch_rows import Rows, makespan, releases, rows, taken
+from workbench.metrics.dispatch_rows import Rows, held, makespan, releases, rows, taken
 from workbench.metrics.measure import Measure
 from workbench.metrics.statistics import cv
 from workbench.records.dispatch import DispatchRecord
@@ -551,4 +551,4 @@ def within(record: DispatchRecord, cycles: tuple[int, int] | None) -> np.ndarray
     """Return the dispatches that run at least partly from one cycle to another, increasing: int64[some]; None = all."""
     if cycles is None:
         return np.arange(len(record.group))
-    return np.flatnonzero((record.cycle < cycles[1]) & (releases(record) > cycles[0]))
+    return np.flatnonzero((record.cycle < cycles[1]) & ((releases(record) > cycles[0]) | held(record)))

@@ -40,8 +40,7 @@ class Rows(NamedTuple):
 def by_start(record: DispatchRecord) -> DispatchRecord:
     """Return the record with the dispatches that started alone, in the order of their starts, as if dispatched then.
 
-    It is the record itself where every dispatch takes its resources at once. In a run that hangs, what has not ended is
-    held until the cycle at which it hangs.
+    It is the record itself where every dispatch takes its resources at once.
     """
     between = record.between
     if between is None:
@@ -61,11 +60,21 @@ def rows(record: DispatchRecord) -> Rows:
 
 
 def releases(record: DispatchRecord) -> np.ndarray:
-    """Return when each dispatch gives back what it took: int64[dispatches]."""
+    """Return when each dispatch gives back what it took: int64[dispatches].
+
+    In a run that hangs, a dispatch that is `held` has the cycle after the last at which anything happens.
+    """
     if record.between is None:
         return record.cycle + record.duration[record.group]
     end = record.between.end
-    return np.where(end >= 0, end, record.between.hung_at_cycle)
+    return np.where(end >= 0, end, record.between.hung_at_cycle + 1)
+
+
+def held(record: DispatchRecord) -> np.ndarray:
+    """Return which dispatches never give back what they took, because the run hangs: bool[dispatches]."""
+    if record.between is None:
+        return np.zeros(len(record.group), bool)
+    return record.between.end < 0
 
 
 def makespan(record: DispatchRecord) -> int:
@@ -197,13 +206,18 @@ def _stand(channel: np.ndarray, arrival: np.ndarray, last: np.ndarray, free: np.
         free[behind] = max(free[behind], last[group])
 
 
+def starting(record: DispatchRecord) -> np.ndarray:
+    """Return which groups are dispatched with all their waves: bool[groups]. The others wait until the run is over."""
+    return np.bincount(record.group, record.sent.sum(axis=1), len(record.arrival)) >= record.waves
+
+
 def waiting_over_time(record: DispatchRecord) -> Steps:
     """Return how many groups have joined their channels and are not, or not in all their parts, dispatched yet."""
-    one = np.ones(len(record.arrival), np.int64)
-    return added_up(0, (record.arrival, one), (last_dispatch(record), -one))
+    one, starts = np.ones(len(record.arrival), np.int64), starting(record)
+    return added_up(0, (record.arrival, one), (last_dispatch(record)[starts], -one[starts]))
 
 
 def running_over_time(record: DispatchRecord) -> Steps:
     """Return how many waves run, over all modules."""
-    waves = record.sent.sum(axis=1, dtype=np.int64)
-    return added_up(0, (record.cycle, waves), (releases(record), -waves))
+    waves, ends = record.sent.sum(axis=1, dtype=np.int64), ~held(record)
+    return added_up(0, (record.cycle, waves), (releases(record)[ends], -waves[ends]))

@@ -37,12 +37,12 @@ class OverWorkloads(NamedTuple):
     @property
     def better(self) -> int:
         """Return in how many workloads it is better, in whatever words."""
-        return sum(one.side == "better" for one in self.members)
+        return sum(_side(one) == "better" for one in self.members)
 
     @property
     def worse(self) -> int:
         """Return in how many workloads it is worse."""
-        return sum(one.side == "worse" for one in self.members)
+        return sum(_side(one) == "worse" for one in self.members)
 
     @property
     def ratio_of_sums(self) -> float:
@@ -51,6 +51,13 @@ class OverWorkloads(NamedTuple):
         first, other = of.baseline_mean, of.other_mean
         above, below = (first, other) if of.better == "lower" else (other, first)
         return above / below if below else math.nan
+
+
+def _side(one: Verdict) -> str:
+    """Return the side of a verdict; of one without a test, as nothing is drawn, that of its difference."""
+    if one.word != "exact":
+        return one.side
+    return "better" if one.of.wins else "worse"
 
 
 class Judged(NamedTuple):

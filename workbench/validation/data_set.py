@@ -73,6 +73,8 @@ class Result(NamedTuple):
     curves: Sequence[Curve] = ()
     note: str = ""
     """One sentence that a reader of the row needs."""
+    alternative: bool = False
+    """Whether no preset or default has this law: it shows what the measurements can exclude."""
 
 
 class DataSet(NamedTuple):

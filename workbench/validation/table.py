@@ -13,9 +13,9 @@ _ORDER = ("refuted", "not tested", "confirmed")
 
 
 def rows(compared: Sequence[Compared]) -> list[dict[str, Any]]:
-    """Return one mapping a law and data set, refuted laws first, each group in the order of the data sets."""
+    """Return one mapping a law and data set, refuted laws first, alternatives last, else as the data sets stand."""
     every = [_row(each, result) for each in compared for result in each.results]
-    return sorted(every, key=lambda row: _ORDER.index(row["verdict"]))
+    return sorted(every, key=lambda row: (row["alternative"], _ORDER.index(row["verdict"])))
 
 
 def _row(compared: Compared, result: Result) -> dict[str, Any]:
@@ -33,26 +33,49 @@ def _row(compared: Compared, result: Result) -> dict[str, Any]:
         "rival": result.rival,
         "error of the rival": result.rival_error,
         "verdict": result.verdict,
+        "alternative": result.alternative,
         "bar": result.bar,
         "note": result.note,
         "source": "; ".join(source_in_words(source) for source in compared.data_set.sources),
     }
 
 
-def short_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row for a person: errors with their unit, three digits, levers and bars left out."""
-    rival = f"{row['rival']}: {with_unit(row['error of the rival'], row['unit'])}"
+def blocks(table: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[dict[str, str]], list[str]]]:
+    """Return one block a data set for a person: a heading, a row a law, and lines below; refuted data sets first.
+
+    The lines below are the fitted levers and the notes, each once.
+    """
+    by_set: dict[str, list[Mapping[str, Any]]] = {}
+    for row in table:
+        by_set.setdefault(row["data set"], []).append(row)
+    return [
+        (f"{rows[0]['card']}: {rows[0]['measured']}", [short_row(row) for row in rows], _lines(rows))
+        for rows in by_set.values()
+    ]
+
+
+def short_row(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a row of a block: errors with their unit, three digits."""
+    rival = f"{with_unit(row['error of the rival'], row['unit'])}, {row['rival']}" if row["rival"] else "-"
     return {
-        "card": row["card"],
-        "measured": row["measured"],
+        "verdict": row["verdict"],
         "law": row["law"],
-        "fitted": row["fitted"] or "nothing",
-        "points": row["judged points"],
+        "points": f"{row['judged points']}",
         "error": with_unit(row["error"], row["unit"]),
         "R2": "-" if math.isnan(row["R2"]) else f"{row['R2']:.3g}",
-        "rival": rival if row["rival"] else "-",
-        "verdict": row["verdict"],
+        "simplest rival": rival,
     }
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    fitted = {row["fitted"]: row["law"] for row in reversed(rows)}
+    if list(fitted) == [""]:
+        return ["nothing was fitted", *dict.fromkeys(row["note"] for row in rows if row["note"])]
+    several = len(fitted) > 1
+    levers = [
+        f"fitted{f' ({law})' if several else ''}: {words or 'nothing'}" for words, law in reversed(fitted.items())
+    ]
+    return [*levers, *dict.fromkeys(row["note"] for row in rows if row["note"])]
 
 
 def with_unit(value: float, unit: str) -> str:

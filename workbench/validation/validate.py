@@ -19,7 +19,11 @@ from workbench.validation.data_set import DataSet, Result
 if TYPE_CHECKING:
     import pandas as pd
 
-_MODULES: tuple[str, ...] = ("block_order",)
+_MODULES: tuple[str, ...] = (
+    *("nbody", "kernel_pairs", "waves_resident", "kernel_power"),
+    *("tlb_chases", "tlb_sharing", "tlb_misses"),
+    "block_order",
+)
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 
 
@@ -57,8 +61,8 @@ def validate(engine: str = "") -> list[Compared]:
 def validate_files(folder: Path, engine: str = "") -> list[Compared]:
     """Return the laws compared with public files of a folder, with levers fitted now on the part that may be fitted.
 
-    A file is used if a data set knows its format; all folders below are searched. A data set that finds no facts in
-    the files that it may read is left out.
+    A file is used if a data set knows its format; all folders below are searched. Several data sets may know a format
+    and tell files apart by content; a set to which no file belongs is left out.
 
     Raises
     ------
@@ -68,13 +72,16 @@ def validate_files(folder: Path, engine: str = "") -> list[Compared]:
     if not folder.is_dir():
         raise InputError(f"{folder}: must be a folder with public files of measurements.")
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    compared = []
+    compared, known = [], False
     for each in data_sets(engine):
         if matching := [path for path in files if any(path.match(pattern) for pattern in each.files)]:
+            known = True
             facts = each.extract(matching)
-            if not facts.empty:
+            if len(facts):
                 compared.append(_compared(each, facts, each.fit(facts), True))
     if not compared:
+        if known:
+            raise InputError(f"{folder}: its files hold nothing that a data set measures.")
         patterns = ", ".join(dict.fromkeys(pattern for each in data_sets(engine) for pattern in each.files))
         raise InputError(f"{folder}: holds no file of measurements. Expected one of: {patterns}.")
     return compared

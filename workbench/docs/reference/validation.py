@@ -1,0 +1,63 @@
+"""Tables of the page *Compared with real cards*, made from the figures that were judged and kept."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+
+from workbench.docs import ROOT
+from workbench.docs.markdown import ref, sections, table
+from workbench.validation.table import with_unit
+
+JUDGED = ROOT / "data" / "validation" / "judged.csv"
+_HEADINGS = {"refuted": "Refuted laws", "confirmed": "Confirmed laws", "not tested": "Not tested"}
+_ALTERNATIVES = "Laws that no preset has"
+
+
+@cache
+def judged_rows() -> list[dict[str, str]]:
+    """Return the rows of the kept table, refuted laws first."""
+    with JUDGED.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def validation_tables() -> str:
+    """Return one table a verdict, refuted laws first, and the sources of all data sets."""
+    parts = []
+    stated = [row for row in judged_rows() if row["alternative"] == "False"]
+    others = [row for row in judged_rows() if row["alternative"] == "True"]
+    groups = {heading: [row for row in stated if row["verdict"] == verdict] for verdict, heading in _HEADINGS.items()}
+    for heading, rows in (groups | {_ALTERNATIVES: others}).items():
+        if rows:
+            heads = ["card", "measured", "law", "fitted", "points", "error", "R2", "simplest rival", "verdict", "bar"]
+            parts += [f"## {heading}", table(heads, map(_cells, rows))]
+    return sections(*parts, "## Sources", table(["data set", "engine", "source"], _sources()))
+
+
+def _cells(row: Mapping[str, str]) -> list[str]:
+    law = row["law"] + (f"<br>{row['note']}" if row["note"] else "")
+    r2 = f"{float(row['R2']):.3g}" if row["R2"] else "-"
+    error, rival = (with_unit(float(row[name] or "nan"), row["unit"]) for name in ("error", "error of the rival"))
+    simplest = f"{row['rival']}: {rival}" if row["rival"] else "-"
+    return [
+        row["card"],
+        row["measured"],
+        law,
+        row["fitted"] or "nothing",
+        row["judged points"],
+        error,
+        r2,
+        simplest,
+        row["verdict"],
+        row["bar"],
+    ]
+
+
+def _sources() -> list[list[str]]:
+    sets = {row["data set"]: row for row in judged_rows()}
+    engine = "reference/engines"
+    return [
+        [f"`{name}`", ref(f"`{row['engine']}`", f"{engine}/{row['engine']}"), row["source"]]
+        for name, row in sets.items()
+    ]
