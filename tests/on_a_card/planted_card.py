@@ -17,7 +17,7 @@ shared_bytes_a_unit={SHARED}
 free_bytes={400 << 20}"""
 NAMES = (12, 3, 8, 1)
 """How the card numbers its SMs."""
-ENTRIES, HIT_CYCLES, MISS_CYCLES = 16, 200, 260
+ENTRIES, PAGE_KIB, HIT_CYCLES, MISS_CYCLES = 16, 128, 200, 60
 
 
 def measure(*arguments: object) -> list[str]:
@@ -39,9 +39,13 @@ def measure(*arguments: object) -> list[str]:
 
 
 def _chase(stride: int, least: int, most: int, repeats: int) -> list[str]:
-    """A level of 16 entries, one for each stride: a cyclic chase over more of them always misses."""
-    footprints = range(-(-least // stride) * stride, most + 1, stride)
-    return [f"{kb},{HIT_CYCLES if kb // stride <= ENTRIES else MISS_CYCLES}.004" for kb in footprints]
+    """A level of 16 pages of 128 KiB: a cyclic chase over more of them misses whenever it comes to another page."""
+    lines = []
+    for kib in range(-(-least // stride) * stride, most + 1, stride):
+        accesses, pages = kib // stride, -(-kib // max(stride, PAGE_KIB))
+        misses = pages / accesses if pages > ENTRIES else 0
+        lines.append(f"{kib},{HIT_CYCLES + misses * MISS_CYCLES + 0.004:.3f}")
+    return lines
 
 
 def _blocks(streams: int, kernels: Sequence[Sequence[int]]) -> list[str]:

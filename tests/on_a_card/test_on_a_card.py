@@ -65,17 +65,27 @@ def test_a_log_of_blocks_is_a_trace_too(measured):
 
 def test_a_chase_has_the_lines_of_the_public_files(measured):
     lines = (measured / "TLB-Test-1-5-64-256.csv").read_text().splitlines()
-    assert lines[:6] == [
+    assert lines[:4] == [
         "#Planted 1: cuda 9.0, reduction mode: avg",
         "#,64,128,256,",
         "1,200,200,200,",
-        "1.0625,260,,,",
-        "1.125,260,200,,",
-        "1.1875,260,,,",
+        "1.0625,200,,,",
     ]
-    assert lines[-1] == "5,260,260,260,"
+    assert lines[18:23] == ["2,200,200,200,", "2.0625,231,,,", "2.125,230,260,,", "2.1875,231,,,", "2.25,230,260,200,"]
+    assert lines[-1] == "5,230,260,260,"
     assert all(re.fullmatch(r"\d+(\.\d+)?,(\d*,){3}", line) for line in lines[2:])
     assert len(lines) == 2 + 65
+
+
+def test_chases_of_both_platforms_are_judged(measured, tmp_path):
+    """The first file has pages between its strides, so its planted level is the law of the engine."""
+    for platform in ("cuda 9.0", "hip 9.4"):
+        text = (measured / "TLB-Test-1-5-64-256.csv").read_text().replace("cuda 9.0", platform)
+        (tmp_path / "TLB-Test-1-5-64-256.csv").write_text(text)
+        (compared,) = validate_files(tmp_path, "translation")
+        verdicts = {result.law: result.verdict for result in compared.results}
+        assert {"confirmed"} == {verdict for law, verdict in verdicts.items() if "lru" in law and "plru" not in law}
+        assert "refuted" in verdicts.values()
 
 
 def test_a_curve_has_the_columns_of_the_survey(measured):

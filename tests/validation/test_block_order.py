@@ -73,10 +73,9 @@ def test_registers_count_where_the_log_says_what_an_sm_has(tmp_path):
     assert judged([path])["least_waves: begin of a block"].error > 0
 
 
-def test_without_public_facts_one_row_says_so_and_how_to_measure():
-    (row,) = next(one.results for one in validate("dispatch") if one.data_set.name == "block_order")
-    assert (row.verdict, row.points) == ("not tested", 0)
-    assert "benchmarks.on_a_card" in row.note
+def test_without_public_facts_the_table_has_no_row():
+    (compared,) = (one for one in validate("dispatch") if one.data_set.name == "block_order")
+    assert (compared.facts, list(compared.results)) == (0, [])
 
 
 def test_the_command_reads_logs_among_files_of_other_formats(tmp_path, capsys):

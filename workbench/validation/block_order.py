@@ -4,7 +4,8 @@ A log (`workloads.importers.block_times`) holds the SM, the start and the end of
 with the recorded durations of their blocks, each kernel when its first block started, and chooses the modules itself.
 Nothing is fitted and every block is judged. Each card numbers its SMs in its own way. So a block counts as predicted if
 it ran on the right SM under the best renaming of the SMs of its run. A cycle is a nanosecond. Registers and shared
-memory count where the log says how much an SM has. No public log is known, so no facts are shipped.
+memory count where the log says how much an SM has. No public log is known, so no facts are shipped and the table has
+no row of it. `python -m benchmarks.on_a_card DIR` measures logs on a card.
 """
 
 from __future__ import annotations
@@ -84,10 +85,8 @@ def _fit(facts: pd.DataFrame) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _judge(facts: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]]) -> Sequence[Result]:
-    if facts.empty:
-        return [_not_tested()]
     results: list[Result] = []
-    for card, own in facts.groupby("card", sort=False):
+    for card, own in facts.groupby("card", sort=False) if len(facts) else ():
         machine = _machine_of(own, str(card))
         runs = [_Run(str(name), rows.reset_index(drop=True)) for name, rows in own.groupby("run", sort=False)]
         rival = [_Outcome.of(run, machine, RIVAL) for run in runs]
@@ -95,23 +94,6 @@ def _judge(facts: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]]) -> Sequ
             outcomes = [_Outcome.of(run, machine, choice) for run in runs]
             results += [_of_modules(choice, outcomes, rival), _of_begins(choice, outcomes)]
     return results
-
-
-def _not_tested() -> Result:
-    nan = float("nan")
-    return Result(
-        "every choice of a module",
-        {},
-        0,
-        nan,
-        "%",
-        nan,
-        "",
-        nan,
-        "not tested",
-        _SM_BAR,
-        note="no public file holds the SM of each block; `python -m benchmarks.on_a_card DIR` measures it on a card",
-    )
 
 
 class _Run(NamedTuple):

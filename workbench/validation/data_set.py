@@ -95,8 +95,7 @@ class DataSet(NamedTuple):
     fit: Callable[[pd.DataFrame], Mapping[str, Mapping[str, Any]]]
     """From facts to the fitted levers of each law; it reads only the part that may be fitted."""
     judge: Callable[[pd.DataFrame, Mapping[str, Mapping[str, Any]]], Sequence[Result]]
-    """From facts and the fitted levers of each law to one result a law; without facts to one that is `not tested` and
-    says why."""
+    """From facts and the fitted levers of each law to one result a law; without facts to none."""
 
 
 def mean_error(measured: np.ndarray, predicted: np.ndarray) -> float:
