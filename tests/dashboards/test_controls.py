@@ -260,7 +260,9 @@ def test_the_button_of_an_item_takes_it_out():
 
 
 def test_the_workloads_offered_are_of_the_kind_that_the_engine_serves():
-    assert {"random_groups", "waiting_kernels", "group_file", "trace_groups"} == set(workloads("groups"))
+    assert {"random_groups", "waiting_kernels", "group_file", "trace_groups", "trace_blocks"} == set(
+        workloads("groups")
+    )
     assert not set(workloads("groups")) & set(workloads("workgroups"))
 
 

@@ -85,7 +85,7 @@ def test_a_file_is_a_group_file_wherever_it_lies(tmp_path):
     )
 
 
-FITTING_GROUPS = "there are group_file, random_groups, trace_groups, waiting_kernels."
+FITTING_GROUPS = "there are group_file, random_groups, trace_blocks, trace_groups, waiting_kernels."
 FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_file."
 
 

@@ -205,7 +205,7 @@ def workloads(kind: str) -> dict[str, type[Spec]]:
     """Return every workload that gives what an engine serves: a file, a trace, and the generators.
 
     >>> sorted(workloads("groups"))
-    ['group_file', 'random_groups', 'trace_groups', 'waiting_kernels']
+    ['group_file', 'random_groups', 'trace_blocks', 'trace_groups', 'waiting_kernels']
     """
     return {**all_outside(kind), **generators(kind)}
 

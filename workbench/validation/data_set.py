@@ -90,11 +90,12 @@ class DataSet(NamedTuple):
     files: Sequence[str]
     """Patterns of the public files, as `Path.match` takes them; the set can be repeated from files that match."""
     extract: Callable[[Sequence[Path]], pd.DataFrame]
-    """From public files to derived facts; raises InputError for a file that is not of the format."""
+    """From public files to derived facts, none where all files are of other formats; raises InputError for a file that
+    is broken."""
     fit: Callable[[pd.DataFrame], Mapping[str, Mapping[str, Any]]]
     """From facts to the fitted levers of each law; it reads only the part that may be fitted."""
     judge: Callable[[pd.DataFrame, Mapping[str, Mapping[str, Any]]], Sequence[Result]]
-    """From facts and the fitted levers of each law to one result a law."""
+    """From facts and the fitted levers of each law to one result a law; without facts to none."""
 
 
 def mean_error(measured: np.ndarray, predicted: np.ndarray) -> float:

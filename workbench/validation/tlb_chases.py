@@ -94,7 +94,8 @@ def read_chase(path: Path) -> Chase:
         The file is not of the format; the sentence names the line.
     """
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    if len(lines) < 3 or not lines[0].startswith("#") or ": cuda" not in lines[0]:
+    title = re.match(r"#(.+): (cuda|hip) ", lines[0]) if len(lines) > 2 else None
+    if title is None:
         raise InputError(
             f"{path}: line 1 must name the card, such as '#Tesla K80: cuda 3.7'. Expected a TLB-Test file."
         )
@@ -117,7 +118,7 @@ def read_chase(path: Path) -> Chase:
         if (np.diff(footprints) <= 0).any() or (footprints * 1024 < stride).any():
             raise InputError(f"{path}: the footprints of stride {stride} KB must increase, from one stride on.")
     first, last = (edge(x[-1 if edge is max else 0] for x, _ in points if x.size) for edge in (min, max))
-    return Chase(path, lines[0][1:].split(": cuda")[0].strip(), strides, float(first), float(last), points)
+    return Chase(path, title[1].strip(), strides, float(first), float(last), points)
 
 
 def _whole_numbers(path: Path, number: int, texts: Sequence[str]) -> tuple[int, ...]:

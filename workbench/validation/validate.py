@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MODULES: tuple[str, ...] = (
     *("nbody", "kernel_pairs", "waves_resident", "kernel_power"),
     *("tlb_chases", "tlb_sharing", "tlb_misses"),
+    "block_order",
 )
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 
@@ -93,10 +94,11 @@ def _compared(
 
 
 def facts_of(data_set: DataSet) -> pd.DataFrame:
-    """Return the derived facts of a data set that this package carries."""
+    """Return the derived facts of a data set that this package carries; none where nothing public was measured."""
     import pandas as pd
 
-    return pd.read_csv(_folder() / f"{data_set.name}.csv", comment="#", skip_blank_lines=True)
+    place = _folder() / f"{data_set.name}.csv"
+    return pd.read_csv(place, comment="#", skip_blank_lines=True) if place.exists() else pd.DataFrame()
 
 
 @cache

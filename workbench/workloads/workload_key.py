@@ -149,7 +149,7 @@ def _file(name: object, levers: Mapping[str, Any], request: _Request) -> Workloa
 def _trace(name: object, levers: Mapping[str, Any], request: _Request) -> Workload:
     trace = _from_folder(name, request.folder)
     here = isinstance(trace, str) and os.path.isfile(trace)  # which, unlike Path's, says no to an impossible name
-    read = needed("trace", request.wants, request.place).read
+    read = (of_trace(trace, request.wants) or needed("trace", request.wants, request.place)).read
     workload: Any = read({"trace": trace if here else name, **levers}, request.path, request.where)
     try:
         pinned: Workload = workload.pinned()
@@ -195,6 +195,8 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
 """The key in a sweep, what the engine wants -> the module and the class of the workload."""
 _BY_HEADER: Mapping[str, tuple[str, str]] = {"pool_requests": ("workbench.workloads.serving", "ServingFile")}
 """What the engine wants -> another workload that a CSV file may give, if its header says so (`reads`)."""
+_BY_FORMAT: Mapping[str, tuple[str, str]] = {"groups": ("workbench.workloads.trace_blocks", "TraceBlocks")}
+"""What the engine wants -> another workload that a trace may give, if its format says so (`reads`)."""
 
 
 def outside(key: str, wants: str) -> type[Workload] | None:
@@ -227,6 +229,20 @@ def of_file(name: object, wants: str) -> type[Workload] | None:
     return outside("file", wants)
 
 
+def of_trace(name: object, wants: str) -> type[Workload] | None:
+    """Return the workload that reads a trace for what an engine wants, as its format says; None = there is none.
+
+    >>> of_trace("no such file", "groups").name
+    'trace_groups'
+    """
+    if wants in _BY_FORMAT and isinstance(name, str) and os.path.isfile(name):
+        other: Any = _imported(*_BY_FORMAT[wants])
+        if other.reads(name):
+            result: type[Workload] = other
+            return result
+    return outside("trace", wants)
+
+
 def _first_line(name: str) -> bytes:
     try:
         return Source(name).head
@@ -253,12 +269,12 @@ def all_outside(wants: str) -> dict[str, type[Workload]]:
     """Return every workload from outside for what an engine wants, by name.
 
     >>> list(all_outside("groups"))
-    ['group_file', 'trace_groups']
+    ['group_file', 'trace_groups', 'trace_blocks']
     >>> list(all_outside("pool_requests"))
     ['pool_file', 'trace_pool', 'serving_file']
     """
     classes = [outside(key, wants) for key in _READ_BY]
-    classes += [_imported(*_BY_HEADER[wants])] if wants in _BY_HEADER else []
+    classes += [_imported(*others[wants]) for others in (_BY_HEADER, _BY_FORMAT) if wants in others]
     return {cls.name: cls for cls in classes if cls is not None}
 
 
@@ -274,8 +290,9 @@ def written_as(name: str) -> tuple[str, type[Workload]] | None:
             workload = outside(key, kind)
             if workload is not None and workload.name == name:
                 return key, workload
-    by_header = (_imported(*place) for place in _BY_HEADER.values())
-    return next((("file", cls) for cls in by_header if cls.name == name), None)
+    others = (("file", _BY_HEADER), ("trace", _BY_FORMAT))
+    by_content = ((key, _imported(*place)) for key, places in others for place in places.values())
+    return next(((key, cls) for key, cls in by_content if cls.name == name), None)
 
 
 _ONLY_BASES = ("application_generator",)
