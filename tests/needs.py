@@ -57,13 +57,13 @@ NEEDS = {
     "pyosys": Need(lambda: importlib.util.find_spec("pyosys"), cure="install the extra `circuits`"),
     "bitwuzla": Need(lambda: importlib.util.find_spec("bitwuzla"), cure="install the extra `circuits`"),
     "iverilog": _program("iverilog", "iverilog"),
-    "nvcc": Need(lambda: shutil.which("nvcc"), cure="install NVIDIA's CUDA toolkit 12 or newer"),
+    "g++": _program("g++", "g++"),
     "root": Need(lambda: os.geteuid() == 0, cure="run the tests as root, who alone gives files to another user"),
     TRACES: Need(
         lambda: public_traces.FACTS, cure="let WORKBENCH_TRACES name their folders, or put them into ../shared/traces"
     ),
 }
-ABSENT = re.compile("needs (" + "|".join(NEEDS) + ")$")
+ABSENT = re.compile("needs (" + "|".join(map(re.escape, NEEDS)) + ")$")
 
 
 def needs(*names: str) -> pytest.MarkDecorator:

@@ -55,7 +55,7 @@ def test_a_policy_that_hangs_is_the_worst_and_the_line_says_how_many_never_start
     )
 
 
-DOES_LESS = ["failed_rounds", "probe_operations", "groups_at_barrier"]
+DOES_LESS = ["failed_rounds", "probe_operations"]
 """Measures that count what a run does until it hangs."""
 
 
@@ -70,18 +70,6 @@ def test_a_policy_that_hangs_does_not_win_by_doing_less(file: Path, measure: str
     assert note == (
         "round_robin: hangs at 1 of 1 seeds (41 of 45 groups never start); in a comparison these runs are the worst."
     )
-
-
-def test_a_hang_without_any_barrier_is_worse_by_groups_at_barrier_too(tmp_path: Path):
-    """Two endless groups that are spread leave no module whole for a group of two slots."""
-    path = tmp_path / "groups.csv"
-    rows = ["0,0,1,1,0,10,0,0,0,-1,1", "0,0,1,1,0,10,0,0,0,-1,1", "0,0,1,2,0,10,0,0,0,-1,0"]
-    path.write_text("\n".join([f"{HEADER},endless", *rows, ""]))
-    machine = {"compute_units": 2, "simds_a_unit": 1, "waves_a_unit": 2}
-    results = compared(path, ["first_module", "round_robin"], machine=machine, measures=["groups_at_barrier"])
-    (block,) = blocks(results)
-    assert [line.value for line in block.lines] == ["0", "0"]
-    assert block.lines[1].verdict == "worse, exact: nothing is drawn"
 
 
 def test_two_that_hang_tie(file: Path):
