@@ -277,7 +277,7 @@ def test_generations_of_pci_differ_in_nothing_but_their_links():
     assert {tuple((card.id, card.memory_bytes) for card in board.cards) for board in boards} == {
         tuple((card.id, card.memory_bytes) for card in boards[0].cards)
     }
-    narrow = [board.paths().gbps[2, 9] for board in boards]
+    narrow = [board.paths("bottleneck").gbps[2, 9] for board in boards]
     assert narrow == [16.0, 32.0, 38.4], "at gen 5 the sockets are the narrowest"
     assert all(len([link for link in board.links if "cpu" not in link.between]) == 4 for board in boards)
 

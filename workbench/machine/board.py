@@ -115,7 +115,7 @@ class Board(Described):
     >>> board = Board()
     >>> board.ids, board.direct_gbps().tolist()
     (('cpu0', 'gpu0', 'gpu1'), [[0.0, 12.0, 0.0], [12.0, 0.0, 24.0], [0.0, 24.0, 0.0]])
-    >>> board.paths().gbps[0, 2]                                                # only via gpu0 (spec 5, V8)
+    >>> board.paths("bottleneck").gbps[0, 2]                                    # only via gpu0 (spec 5, V8)
     np.float64(12.0)
     >>> Board(links=[Link(between="cpu0 gpu0", gbps=12)])
     Traceback (most recent call last):
@@ -206,7 +206,7 @@ class Board(Described):
             table[other, one] = table[one, other]
         return table
 
-    def paths(self, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
+    def paths(self, metric: str = "hop_penalised", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
         """Return the best path between every two cards, see `best_paths`; do not write to the shared result."""
         return _paths_of(self, metric, max_hops, hop_factor)
 
