@@ -239,7 +239,7 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
             "policy": {"target": "local_only", "residency": {"managed_memory": {"back": True}}},
         },
         "moving back": {
-            "machine": "pcie4_x8",
+            "machine": {"preset": "pcie4_x8", "widths": "paper"},
             "workload": {"regime": "one_card_full", "renewed": 20, "footprint": 2.0},
             "options": {"touches": 4},
             "policy": {"residency": "migrate_back", "cache": "expandable_segments"},

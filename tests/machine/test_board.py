@@ -133,7 +133,7 @@ def test_two_channels_of_one_pair_are_refused():
 
 
 def test_a_rack_of_72_gpus_is_a_board():
-    rack = Board.read("gb200_nvl72")
+    rack = Board.read({"preset": "gb200_nvl72", "widths": "paper"})
     row = rack.row()
     assert (row["gpus"], row["cpus"], row["fastest_gbps"]) == (72, 36, 900.0)
     assert rack.paths().gbps[36, 107] == 900.0

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations, pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
-from workbench.errors import InputError, unknown_name
-from workbench.levers import Spec, lever, remembered
+from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.levers import Lever, Spec, lever, remembered
+from workbench.machine.link_widths import WIDTHS, WIDTHS_LEVER, LinkWidth
+from workbench.machine.network import Network, network_of
 from workbench.machine.paths import Paths, best_paths
-from workbench.machine.presets import Described
+from workbench.machine.presets import Described, preset, preset_names
 
 MOST_CARDS = 256
 
@@ -119,6 +121,14 @@ class Link(Spec):
         return self.total_gbps * self.duplex
 
 
+_LINK_TYPES = Lever(
+    "link_types",
+    "text",
+    "",
+    description="the types of the links, which say how much less than on paper was measured, such as nvlink4 pcie5",
+)
+
+
 class Board(Described):
     """Frozen description of a board; a card that stands earlier has the lower id wherever a tie is broken.
 
@@ -139,13 +149,33 @@ class Board(Described):
 
     shown: ClassVar[tuple[str, ...]] = ("gpus", "cpus", "memory_gib", "direct_links", "fastest_gbps", "slowest_gbps")
 
+    may_omit: ClassVar[tuple[str, ...]] = ("link_types",)
+
+    @classmethod
+    def figures(cls) -> Mapping[str, Lever]:
+        """Return what a preset's file states: cards and links as on paper, and the types of the links."""
+        return {**cls.levers, _LINK_TYPES.name: _LINK_TYPES}
+
+    @classmethod
+    def of_figures(cls, figures: Mapping[str, Any]) -> Self:
+        """Return the board of a preset, its links as wide as was measured of their types.
+
+        >>> Board.read("dgx_h100").direct_gbps()[2, 3]
+        np.float64(370.8)
+        >>> Board.read({"preset": "dgx_h100", "widths": "paper"}).direct_gbps()[2, 3]
+        np.float64(450.0)
+        """
+        types = figures.get(_LINK_TYPES.name, "").split()
+        on_paper = cls(**{name: value for name, value in figures.items() if name != _LINK_TYPES.name})
+        return _as_measured(on_paper, [_width_named(name) for name in types])
+
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
         """Read the board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
-        arrangement (`RegularBoard`)."""
+        arrangement (`RegularBoard`); `widths: paper` beside a preset takes its links as they are on paper."""
         from workbench.machine.topologies.registry import levers_of_topology
 
-        return super().read(levers_of_topology(given, path, where), path, where)
+        return super().read(levers_of_topology(_with_widths(given, path, where), path, where), path, where)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -153,8 +183,10 @@ class Board(Described):
         from workbench.machine.topologies.registry import TopologyFile
         from workbench.machine.topologies.regular import RegularBoard
 
-        usual = super().schema()
-        return {"anyOf": [*usual["anyOf"], TopologyFile.schema(), RegularBoard.schema()]}
+        name, levers = super().schema()["anyOf"]
+        widths = WIDTHS_LEVER.schema()
+        of_preset = {**levers, "properties": {**levers["properties"], "widths": widths}}
+        return {"anyOf": [name, of_preset, TopologyFile.schema(), RegularBoard.schema()]}
 
     def check(self) -> None:
         ids = self.ids
@@ -240,6 +272,55 @@ class Board(Described):
         }
 
 
+def _with_widths(given: object, path: str, where: str) -> object:
+    """Return what was given with a preset's levers on paper where it says `widths: paper`."""
+    if not isinstance(given, Mapping) or "widths" not in given or "topology" in given:
+        return given
+    widths = WIDTHS_LEVER.check(given["widths"], f"{path}.widths", where)
+    if "preset" not in given:
+        expected = "must stand beside a preset or a topology file, whose links it is about"
+        raise wrong_value(where, f"{path}.widths", expected, widths)
+    rest = {name: value for name, value in given.items() if name != "widths"}
+    if widths == "measured" or given["preset"] not in preset_names(Board):
+        return rest
+    figures = preset(str(given["preset"]), Board).figures
+    on_paper = {name: figure.value for name, figure in figures.items() if name != _LINK_TYPES.name}
+    return {**on_paper, **{name: value for name, value in rest.items() if name != "preset"}}
+
+
+def _width_named(name: str) -> LinkWidth:
+    if name not in WIDTHS:
+        raise unknown_name("", "type of links", name, WIDTHS)
+    return WIDTHS[name]
+
+
+def _as_measured(board: _B, types: Sequence[LinkWidth]) -> _B:
+    """Return the board with links of these types as wide as was measured, and ports as much narrower as their links."""
+    if not types:
+        return board
+    type_of = {
+        link: next((it for it in types if (it.kind, it.paper_gbps) == (link.kind, link.gbps)), None)
+        for link in board.links
+    }
+    links = [
+        link.but(gbps=found.gbps, duplex=found.duplex) if (found := type_of[link]) else link for link in board.links
+    ]
+    widest: dict[str, Link] = {}
+    for link in board.links:
+        for end in link.ends:
+            widest[end] = max(widest.get(end, link), link, key=lambda it: it.total_gbps)
+    cards = [
+        card.but(port_gbps=card.port_gbps / found.paper_gbps * found.gbps)
+        if card.port_gbps and (found := type_of[widest[card.id]])
+        else card
+        for card in board.cards
+    ]
+    return board.but(cards=tuple(cards), links=tuple(links))
+
+
+_B = TypeVar("_B", bound=Board)
+
+
 @remembered
 def _paths_of(board: Board, metric: str, max_hops: int, hop_factor: float) -> Paths:
     return best_paths(board.direct_gbps(), metric, max_hops, hop_factor)
@@ -318,82 +399,3 @@ def board_line(board: Board) -> str:
     kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
     speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
     return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"
-
-
-class Network(NamedTuple):
-    """Shared resources (links, channels, ports), and which of them the path between two cards uses (spec 5, E9)."""
-
-    capacity: np.ndarray
-    """float64[resources], GB/s, which are bytes a nanosecond."""
-    first: np.ndarray
-    """int64[cards * cards + 1], where the resources of each ordered pair (from, to) begin in `resource`."""
-    resource: np.ndarray
-    """int64[...], the resources of all pairs, one pair behind another; twice where a path takes the width twice."""
-
-
-def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Network:
-    """Return the resources of a board: each direction of a link, of a channel that links share, of a card's port.
-
-    Where both directions of a link or of a channel carry less together than twice one of them, what they carry together
-    is a resource too.
-
-    Parameters
-    ----------
-    cards, links : sequences of Card, of Link
-        Links of one channel share, in each direction, what the fastest of them carries, and in both together the most
-        that one of them carries in both; the direction is that in which `between` is written.
-    routes : nested tuples
-        The cards of the path from each card to each other, as `Paths.routes` has them.
-
-    Examples
-    --------
-    >>> half = [Link(between="a b", gbps=10, duplex=1.5)]
-    >>> network_of([Card(id="a"), Card(id="b")], half, (((0,), (0, 1)), ((1, 0), (1,)))).capacity.tolist()
-    [10.0, 10.0, 15.0]
-    """
-    ids = [card.id for card in cards]
-    capacity: dict[tuple[str, ...], float] = {}
-    both: dict[tuple[str, ...], float] = {}
-    channel: dict[tuple[str, str], str] = {}
-    for link in links:
-        for one, other, way in ((*link.ends, "forth"), (*link.ends[::-1], "back")):
-            capacity[one, other] = capacity.get((one, other), 0.0) + link.total_gbps
-            if link.channel:
-                shared = ("channel", link.channel, way)
-                capacity[shared] = max(capacity.get(shared, 0.0), link.total_gbps)
-                channel[one, other] = f"{link.channel}/{way}"
-        pair = tuple(sorted(link.ends))
-        both[pair] = both.get(pair, 0.0) + link.both_gbps
-        if link.channel:
-            both["channel", link.channel, ""] = max(both.get(("channel", link.channel, ""), 0.0), link.both_gbps)
-    for card in cards:
-        for way in ("in", "out") if card.port_gbps else ():
-            capacity["port", card.id, way] = card.port_gbps
-    for shared, gbps in both.items():
-        one_way = ("channel", shared[1], "forth") if len(shared) == 3 else shared
-        if gbps < 2 * capacity[one_way]:
-            capacity["both", *shared] = gbps
-    names = {name: k for k, name in enumerate(capacity)}
-    used = [_used(names, channel, [ids[card] for card in route]) for row in routes for route in row]
-    return Network(
-        np.array(list(capacity.values()), np.float64),
-        np.cumsum([0, *map(len, used)]),
-        np.array([resource for each in used for resource in each], np.int64),
-    )
-
-
-def _used(names: dict[tuple[str, ...], int], channel: dict[tuple[str, str], str], route: list[str]) -> list[int]:
-    """Return the resources along a path in the order in which they are met.
-
-    Each stands there once, but what both directions share once for each direction: a path that goes up a channel and
-    down the same one takes its width twice.
-    """
-    met: list[tuple[str, ...]] = []
-    both: dict[tuple[str, ...], None] = {}
-    for one, other in pairwise(route):
-        name, _, way = channel.get((one, other), "").rpartition("/")
-        met += [("port", one, "out"), (one, other), ("channel", name, way), ("port", other, "in")]
-        both["both", *sorted((one, other))] = None
-        both["both", "channel", name, "", way] = None
-    shared = [names[it[:4]] for it in both if it[:4] in names]
-    return [*dict.fromkeys(names[name] for name in met if name in names), *shared]

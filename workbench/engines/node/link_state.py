@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.kit.faults import numbered
-from workbench.machine.board import Board, Link, network_of
+from workbench.machine.board import Board, Link
+from workbench.machine.network import network_of
 from workbench.machine.paths import Paths
 from workbench.structures.timetable import new_tournament
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from workbench.engines.pool.options import PoolOptions
 from workbench.levers import remembered
-from workbench.machine.board import Board, network_of
+from workbench.machine.board import Board
+from workbench.machine.network import network_of
 from workbench.machine.paths import Paths
 from workbench.records.pool import (
     BEGIN,

@@ -4,8 +4,8 @@
 where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree is what the other
 labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is behind one switch,
 PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart; C2C is a CPU on the module of the GPU.
-The table does not tell how fast anything is: NVLinks are of the generation of the card that the text around it names
-(`nvidia-smi -L`), else of sm_70 and sm_80, PCI is of gen 3; a sweep can replace both. A table of some of the cards
+The table does not tell how fast anything is: NVLinks and PCI are of the generation of the card that the text around it
+names (`nvidia-smi -L`), else of sm_70 and sm_80, and of gen 3; a sweep can replace both. A table of some of the cards
 (GPU4 and GPU5 alone) is one too.
 
 The sample prints matrices of measured bandwidths, one row a card. A link between two cards carries what was measured
@@ -40,7 +40,6 @@ from workbench.machine.topologies.pci import (
     Wire,
     generation_named,
     groups,
-    nvlink_gbps,
     pci_wires,
     switched,
 )
@@ -95,18 +94,17 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
     own = {name: sum(count for pair, count in bonded.items() if name in pair) for name in names.values()}
     ports: dict[str, float] = {}
     named = generation_named(text.decode(errors="replace"))
-    gbps = nvlink_gbps(named[1]) if named else NVLINK_GBPS
-    wires = [Wire(pair, "nvlink", gbps, count) for pair, count in bonded.items()]
+    wires = [Wire(pair, "nvlink", NVLINK_GBPS, count, type="assumed") for pair, count in bonded.items()]
     if max(own.values()) > MOST_LINKS_A_GPU:
         own = {name: max((count for pair, count in bonded.items() if name in pair), default=0) for name in own}
-        ports, wires = switched(own, gbps)
+        ports, wires = switched(own, NVLINK_GBPS, "assumed")
     cpus, ways = _ways_up(table, names)
     sockets = [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(cpus, 2)]
     alone = {name: PCIE3_X16_GBPS for name, links in own.items() if not links}
     nodes = [Node(name, "gpu", ports.get(name) or alone.get(name, 0.0)) for name in names.values()]
-    return Topology(
+    found = Topology(
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
-        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}), *sockets),
+        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}, "assumed_pcie"), *sockets),
         links=sum(own.values()) if ports else sum(bonded.values()),
         noted={
             "gpus": len(table.gpus),
@@ -116,8 +114,9 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
             "other_columns": table.others,
             **({"nvlinks_of": named[0]} if named and bonded else {}),
         },
-        nvlink_assumed_gbps=0.0 if named or not bonded else gbps,
+        nvlink_assumed_gbps=NVLINK_GBPS if bonded else 0.0,
     )
+    return found.of_card(named[0]) if named else found
 
 
 def _table(text: bytes, where: str) -> _Table:
