@@ -19,7 +19,7 @@ from workbench.validation.data_set import DataSet, Result
 if TYPE_CHECKING:
     import pandas as pd
 
-_MODULES: tuple[str, ...] = ()
+_MODULES: tuple[str, ...] = ("links", "link_logs")
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 
 
@@ -71,7 +71,8 @@ def validate_files(folder: Path, engine: str = "") -> list[Compared]:
     for each in data_sets(engine):
         if matching := [path for path in files if any(path.match(pattern) for pattern in each.files)]:
             facts = each.extract(matching)
-            compared.append(_compared(each, facts, each.fit(facts), True))
+            if len(facts):
+                compared.append(_compared(each, facts, each.fit(facts), True))
     if not compared:
         patterns = ", ".join(dict.fromkeys(pattern for each in data_sets(engine) for pattern in each.files))
         raise InputError(f"{folder}: holds no file of measurements. Expected one of: {patterns}.")

@@ -216,7 +216,9 @@ _MOST_NOISE = 0.05
 _GAIN_OF_NVLINK = 1.5
 
 
-class _Matrix(NamedTuple):
+class Matrix(NamedTuple):
+    """A printed matrix, one row a card."""
+
     title: str
     values: np.ndarray
     """float64[cards, cards]; the diagonal is the card's own memory."""
@@ -236,7 +238,7 @@ def read_p2p(text: bytes, where: str) -> Topology:
     InputError
         A matrix is not square or not symmetric, or a bandwidth is zero, or there is no matrix of bandwidths.
     """
-    matrices = list(_matrices(text, where))
+    matrices = list(p2p_matrices(text, where))
     if not matrices:
         raise InputError(f"{where}: holds no matrix below its title; the first matrix stands before any title.")
     size = len(matrices[0].values)
@@ -262,14 +264,21 @@ def read_p2p(text: bytes, where: str) -> Topology:
     )
 
 
-def _matrices(text: bytes, where: str) -> Iterator[_Matrix]:
+def p2p_matrices(text: bytes, where: str) -> Iterator[Matrix]:
+    """Yield the matrices of an output, in their order.
+
+    Raises
+    ------
+    InputError
+        A matrix is not square, or holds what is no number.
+    """
     lines = text.decode(errors="replace").splitlines()
     title = ""
     for k, line in enumerate(lines):
         named = _TITLE.match(line)
         title = _printable(named[1]) if named else title
         if _HEADER.match(line) and title:
-            yield _Matrix(title, _rows(lines, k, title, where))
+            yield Matrix(title, _rows(lines, k, title, where))
 
 
 def _printable(title: str) -> str:
@@ -302,7 +311,7 @@ def _number(cell: str, title: str, where: str) -> float:
     return number
 
 
-def _check(matrix: _Matrix, where: str) -> None:
+def _check(matrix: Matrix, where: str) -> None:
     """Refuse bandwidths of zero, and pairs that were measured too differently to be the same links."""
     bandwidths = "GB/s" in matrix.title
     for one, other in combinations(range(len(matrix.values)), 2):
@@ -314,7 +323,7 @@ def _check(matrix: _Matrix, where: str) -> None:
             raise InputError(f"{where}: {matrix.title}: is not symmetric: {measured}.")
 
 
-def _one_way(matrices: list[_Matrix], which: str) -> np.ndarray | None:
+def _one_way(matrices: list[Matrix], which: str) -> np.ndarray | None:
     """Return the GB/s per direction with peer access enabled or disabled; None where it was not measured."""
     for start, factor in ((_ONE_WAY, 1.0), (_BOTH_WAYS, 0.5)):
         for it in matrices:
