@@ -1,4 +1,4 @@
-"""Links, channels and ports that data share, on random boards under load, beside flows followed one by one (E9)."""
+"""Links, channels and ports that data share, on random boards, compared with flows followed one by one (E9)."""
 
 from __future__ import annotations
 

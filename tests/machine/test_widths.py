@@ -41,10 +41,10 @@ def of_pair(board: Board, one: int, other: int) -> list[Link]:
 
 @cache
 def _by_ends(board: Board) -> dict[frozenset[str], list[Link]]:
-    found: dict[frozenset[str], list[Link]] = {}
+    match: dict[frozenset[str], list[Link]] = {}
     for link in board.links:
-        found.setdefault(frozenset(link.ends), []).append(link)
-    return found
+        match.setdefault(frozenset(link.ends), []).append(link)
+    return match
 
 
 def table_of(board: Board) -> str:
@@ -86,18 +86,18 @@ def amd_table_of(board: Board, gpus: list[int], home: dict[int, int]) -> str:
         for i in range(len(gpus)):
             links = []
             for j in range(len(gpus)):
-                found = linked.get((min(i, j), max(i, j)), [])
-                count, wide = sum(link.count for link in found), 1000 * WIDTHS["xgmi_mi200"].paper_gbps
+                match = linked.get((min(i, j), max(i, j)), [])
+                count, wide = sum(link.count for link in match), 1000 * WIDTHS["xgmi_mi200"].paper_gbps
                 speed = f"{wide:.0f}-{count * wide:.0f}" if count else "N/A"
                 kind = "SELF" if i == j else "XGMI" if count else "PCIE"
                 hops = 0 if i == j else 1 if count else 2 if home[gpus[i]] == home[gpus[j]] else 3
                 links.append({"gpu": j, "link_type": kind, "num_hops": hops, "bandwidth": speed})
             entries.append({"gpu": i, "links": links})
         return json.dumps(entries)
-    said = {f"(Topology) Link type between DRM devices {i} and {j}": "XGMI" for i, j in linked}
-    said |= {f"(Topology) Hops between DRM devices {i} and {j}": "1" for i, j in linked}
+    text = {f"(Topology) Link type between DRM devices {i} and {j}": "XGMI" for i, j in linked}
+    text |= {f"(Topology) Hops between DRM devices {i} and {j}": "1" for i, j in linked}
     return json.dumps(
-        {"system": said} | {f"card{i}": {"(Topology) Numa Node": str(home[gpu])} for i, gpu in enumerate(gpus)}
+        {"system": text} | {f"card{i}": {"(Topology) Numa Node": str(home[gpu])} for i, gpu in enumerate(gpus)}
     )
 
 
@@ -110,9 +110,9 @@ def read(folder: Path, text: str, **levers: object) -> Board:
 @pytest.mark.parametrize("name", HARDWARE)
 def test_a_preset_and_its_own_table_have_one_speed(name: str, widths: str, tmp_path: Path) -> None:
     known = Board.read({"preset": name, "widths": widths})
-    found = read(tmp_path, table_of(known), card=CARD_OF[name], widths=widths)
+    match = read(tmp_path, table_of(known), card=CARD_OF[name], widths=widths)
     speeds = []
-    for board in (known, found):
+    for board in (known, match):
         gpus, direct = gpus_of(board), board.direct_gbps()
         cpus = [k for k in range(len(board.cards)) if k not in gpus]
         between = {(link.kind, link.gbps, link.duplex) for link in board.links if "cpu" not in link.between}

@@ -8,8 +8,8 @@ from itertools import pairwise
 def limits(board):
     """What each shared thing of a board carries in GB/s, by a name that says what shares it.
 
-    A pair of cards has a width in each direction and, where its links cannot run both at once, one for the two
-    together; so have the links of a channel, of which the fastest counts. A port has one in and one out.
+    A pair of cards has a width in each direction, and one for the two together. So have the links of a channel, of
+    which the fastest counts. A port has one in and one out.
     """
     carried, channels = Counter(), {}
     together, of_channel = Counter(), {}

@@ -55,33 +55,33 @@ def results(tmp_path: Path, text: str, **beside: str) -> dict[str, Result]:
 
 
 def test_a_world_of_halved_paths_confirms_the_penalty_and_refutes_the_widest_path(tmp_path: Path) -> None:
-    found = results(tmp_path, output(world(18.0, 9.0), 2 * world(18.0, 9.0), SQUARE))
-    halved, widest = found["hop_penalised, link fitted"], found["bottleneck, link fitted"]
+    laws = results(tmp_path, output(world(18.0, 9.0), 2 * world(18.0, 9.0), SQUARE))
+    halved, widest = laws["hop_penalised, link fitted"], laws["bottleneck, link fitted"]
     assert halved.fitted == {"link_gbps": 18.0} == widest.fitted
     assert (halved.verdict, halved.error, halved.points, halved.r2) == ("confirmed", 0.0, 9, 1.0)
     assert (widest.verdict, widest.error) == ("refuted", pytest.approx(100 * 3 / 9))
-    on_paper = found["hop_penalised, paper widths"]
+    on_paper = laws["hop_penalised, paper widths"]
     assert (on_paper.error, on_paper.verdict, on_paper.fitted) == (pytest.approx(100 / 9), "refuted", {})
-    assert found["both ways carry twice one way"].verdict == "confirmed"
-    assert found["both ways carry duplex times one way"].fitted == {"link_gbps": 18.0, "duplex": 2.0}
+    assert laws["both ways carry twice one way"].verdict == "confirmed"
+    assert laws["both ways carry duplex times one way"].fitted == {"link_gbps": 18.0, "duplex": 2.0}
 
 
 def test_a_world_of_widest_paths_confirms_these(tmp_path: Path) -> None:
-    found = results(tmp_path, output(world(18.0, 18.0), access=SQUARE))
-    assert (found["bottleneck, link fitted"].verdict, found["hop_penalised, link fitted"].verdict) == (
+    laws = results(tmp_path, output(world(18.0, 18.0), access=SQUARE))
+    assert (laws["bottleneck, link fitted"].verdict, laws["hop_penalised, link fitted"].verdict) == (
         "confirmed",
         "refuted",
     )
-    both = found["both ways carry twice one way"]
+    both = laws["both ways carry twice one way"]
     assert (both.verdict, both.points, both.curves) == ("not tested", 0, ())
 
 
 def test_both_ways_of_a_card_that_shares_them(tmp_path: Path) -> None:
     one = world(20.0, 10.0)
-    found = results(tmp_path, output(one, 1.5 * one, SQUARE))
-    fitted = found["both ways carry duplex times one way"]
+    laws = results(tmp_path, output(one, 1.5 * one, SQUARE))
+    fitted = laws["both ways carry duplex times one way"]
     assert fitted.fitted["duplex"] == 1.5
-    assert found["both ways carry twice one way"].verdict == "refuted"
+    assert laws["both ways carry twice one way"].verdict == "refuted"
     curve = fitted.curves[0]
     assert curve.judged.sum() == 9 and not curve.judged[:3].any()
     linked = curve.measured == 30.0
@@ -99,23 +99,23 @@ def test_a_dgx_1v_has_the_links_of_its_table_or_of_the_preset(tmp_path: Path, be
     one = known.paths().gbps[2:, 2:] * 24.2 / 25
     np.fill_diagonal(one, 700.0)
     text = output(one, access=(counts > 0).astype(int).tolist(), card="Tesla V100-SXM2-32GB")
-    found = results(tmp_path, text, **({"nvsmi": table} if beside else {}))
-    assert found["hop_penalised, link fitted"].fitted == {"link_gbps": pytest.approx(24.2, abs=0.01)}
-    assert found["hop_penalised, link fitted"].error < 0.5
-    assert found["hop_penalised, paper widths"].error == pytest.approx(100 * (25 / 24.2 - 1), abs=0.1)
+    laws = results(tmp_path, text, **({"nvsmi": table} if beside else {}))
+    assert laws["hop_penalised, link fitted"].fitted == {"link_gbps": pytest.approx(24.2, abs=0.01)}
+    assert laws["hop_penalised, link fitted"].error < 0.5
+    assert laws["hop_penalised, paper widths"].error == pytest.approx(100 * (25 / 24.2 - 1), abs=0.1)
 
 
 @pytest.mark.parametrize(
     ("card", "gbps", "cards", "paper"), [("H100 80GB HBM3", 375.0, 8, 450), ("H100 80GB", 124.0, 4, 150)]
 )
 def test_a_switch_or_a_full_mesh_is_links_alike(tmp_path: Path, card: str, gbps: float, cards: int, paper: int) -> None:
-    found = results(
+    laws = results(
         tmp_path,
         output(world(gbps, gbps, np.ones((cards, cards), int).tolist())),
     )
-    assert found["bottleneck, link fitted"].error == 0
-    found = results(tmp_path, output(world(gbps, gbps, np.ones((cards, cards), int).tolist()), card=card))
-    assert found["bottleneck, paper widths"].error == pytest.approx(100 * (paper / gbps - 1))
+    assert laws["bottleneck, link fitted"].error == 0
+    laws = results(tmp_path, output(world(gbps, gbps, np.ones((cards, cards), int).tolist()), card=card))
+    assert laws["bottleneck, paper widths"].error == pytest.approx(100 * (paper / gbps - 1))
 
 
 def test_a_pci_box_is_cards_at_cpus(tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_a_pci_box_is_cards_at_cpus(tmp_path: Path) -> None:
         "\t".join(row)
         for row in [["", *(f"GPU{k}" for k in range(4))], *([f"GPU{k}", *row] for k, row in enumerate(labels))]
     )
-    found = results(tmp_path, output(one, card="NVIDIA A40"), topo=table + "\n")
-    law = found["hop_penalised, link fitted"]
+    laws = results(tmp_path, output(one, card="NVIDIA A40"), topo=table + "\n")
+    law = laws["hop_penalised, link fitted"]
     assert (law.fitted, law.error, law.verdict) == ({"pcie_gbps": 12.0}, 0.0, "confirmed")
-    assert found["bottleneck, link fitted"].verdict == "refuted"
+    assert laws["bottleneck, link fitted"].verdict == "refuted"
     (tmp_path / "topo.txt").unlink()
     alone = results(tmp_path, output(one, card="NVIDIA A40"))
     assert alone["bottleneck, link fitted"].points == 9, "without a table all cards are at one CPU"
@@ -139,9 +139,9 @@ def test_a_pci_box_is_cards_at_cpus(tmp_path: Path) -> None:
 
 def test_several_machines_have_a_width_each(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text(output(world(10.0, 5.0), access=SQUARE))
-    found = results(tmp_path, output(world(18.0, 9.0), access=SQUARE))
-    assert found["hop_penalised, link fitted"].fitted == {"link_gbps of b": 10.0, "link_gbps of machine": 18.0}
-    assert (found["hop_penalised, link fitted"].error, found["hop_penalised, link fitted"].points) == (0.0, 18)
+    laws = results(tmp_path, output(world(18.0, 9.0), access=SQUARE))
+    assert laws["hop_penalised, link fitted"].fitted == {"link_gbps of b": 10.0, "link_gbps of machine": 18.0}
+    assert (laws["hop_penalised, link fitted"].error, laws["hop_penalised, link fitted"].points) == (0.0, 18)
 
 
 GOOD = output(world(18.0, 9.0), access=SQUARE)
@@ -172,7 +172,7 @@ def test_a_broken_file_is_refused_in_one_sentence(tmp_path: Path, text: str, say
 
 def test_a_table_of_another_number_of_cards_is_refused(tmp_path: Path) -> None:
     table = "\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n"
-    with pytest.raises(InputError, match=r"topo\.txt: has 2 GPUs where the matrix beside it has 4"):
+    with pytest.raises(InputError, match=r"topo\.txt: has 2 GPUs where the matrix next to it has 4"):
         results(tmp_path, GOOD, topo=table)
 
 

@@ -172,7 +172,7 @@ class Board(Described):
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
         """Read the board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
-        arrangement (`RegularBoard`); `widths: paper` beside a preset takes its links as they are on paper."""
+        arrangement (`RegularBoard`). With a preset, `widths: paper` takes its links as they are on paper."""
         from workbench.machine.topologies.registry import levers_of_topology
 
         return super().read(levers_of_topology(_with_widths(given, path, where), path, where), path, where)
@@ -294,31 +294,27 @@ def _width_named(name: str) -> LinkWidth:
     return WIDTHS[name]
 
 
+_B = TypeVar("_B", bound=Board)
+
+
 def _as_measured(board: _B, types: Sequence[LinkWidth]) -> _B:
     """Return the board with links of these types as wide as was measured, and ports as much narrower as their links."""
     if not types:
         return board
-    type_of = {
-        link: next((it for it in types if (it.kind, it.paper_gbps) == (link.kind, link.gbps)), None)
-        for link in board.links
-    }
-    links = [
-        link.but(gbps=found.gbps, duplex=found.duplex) if (found := type_of[link]) else link for link in board.links
-    ]
+    by_paper = {(it.kind, it.paper_gbps): it for it in types}
+    type_of = {link: by_paper.get((link.kind, link.gbps)) for link in board.links}
+    links = [link.but(gbps=it.gbps, duplex=it.duplex) if (it := type_of[link]) else link for link in board.links]
     widest: dict[str, Link] = {}
     for link in board.links:
         for end in link.ends:
-            widest[end] = max(widest.get(end, link), link, key=lambda it: it.total_gbps)
+            widest[end] = max(widest.get(end, link), link, key=lambda one: one.total_gbps)
     cards = [
-        card.but(port_gbps=card.port_gbps / found.paper_gbps * found.gbps)
-        if card.port_gbps and (found := type_of[widest[card.id]])
+        card.but(port_gbps=card.port_gbps / it.paper_gbps * it.gbps)
+        if card.port_gbps and (it := type_of[widest[card.id]])
         else card
         for card in board.cards
     ]
     return board.but(cards=tuple(cards), links=tuple(links))
-
-
-_B = TypeVar("_B", bound=Board)
 
 
 @remembered

@@ -21,8 +21,8 @@ WIDTHS_LEVER = Lever(
     "choice",
     "measured",
     choices=("measured", "paper"),
-    description="what a link of a known type carries: what was measured (or what a library plans with, where nobody "
-    "measured it), or the figure on paper",
+    description="what a link of a known type carries: what was measured, or the figure on paper; where there is no "
+    "measurement, measured is what a library plans with",
 )
 
 
@@ -38,7 +38,7 @@ class LinkWidth(NamedTuple):
     """Where `gbps` is from."""
     source: str
     duplex: float = 2.0
-    """What both directions were measured to carry together, as a multiple of one; 2 where nobody measured it."""
+    """What both directions were measured to carry together, as a multiple of one; 2 where there is no measurement."""
 
     def at(self, widths: Widths) -> tuple[float, float]:
         """Return the width of one link and the duplex: as taken, or on paper."""
@@ -57,9 +57,9 @@ WIDTHS = {
     "nvlink_c2c": LinkWidth("nvlink", 345.0, 450.0, "planned", "NCCL's topology files, NVIDIA/nccl#2202"),
     "xgmi_mi200": LinkWidth("xgmi", 36.0, 50.0, "planned", "[3], MI200_XGMI_WIDTH"),
     "xgmi_mi300": LinkWidth("xgmi", 48.4, 64.0, "measured", "[1], one link of MI300X; [3] plans with 48"),
-    "pcie3": LinkWidth("pcie", 16.0, 16.0, "paper", "nobody's measurement is cited"),
+    "pcie3": LinkWidth("pcie", 16.0, 16.0, "paper", "no public measurement is cited"),
     "pcie4": LinkWidth("pcie", 24.5, 32.0, "measured", "[1], A100 PCIe at one socket; both ways 41.1", 1.68),
-    "pcie5": LinkWidth("pcie", 64.0, 64.0, "paper", "nobody's measurement is cited"),
+    "pcie5": LinkWidth("pcie", 64.0, 64.0, "paper", "no public measurement is cited"),
 }
 
 _OF_CARDS = {

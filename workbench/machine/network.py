@@ -29,8 +29,8 @@ def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Netwo
     Parameters
     ----------
     cards, links : sequences of Card, of Link
-        Links of one channel share, in each direction, what the fastest of them carries, and in both together the most
-        that one of them carries in both; the direction is that in which `between` is written.
+        Links of one channel share, in each direction, what the fastest of them carries. In both together they share the
+        most that one of them carries in both. The direction is that in which `between` is written.
     routes : nested tuples
         The cards of the path from each card to each other, as `Paths.routes` has them.
 
@@ -60,8 +60,7 @@ def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Netwo
         for way in ("in", "out") if card.port_gbps else ():
             capacity["port", card.id, way] = card.port_gbps
     for shared, gbps in both.items():
-        one_way = ("channel", shared[1], "forth") if len(shared) == 3 else shared
-        if gbps < 2 * capacity[one_way]:
+        if gbps < 2 * capacity["channel", shared[1], "forth"] if len(shared) == 3 else gbps < 2 * capacity[shared]:
             capacity["both", *shared] = gbps
     names = {name: k for k, name in enumerate(capacity)}
     used = [_used(names, channel, [ids[card] for card in route]) for row in routes for route in row]

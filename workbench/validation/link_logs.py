@@ -1,4 +1,4 @@
-"""Bandwidths of single links from logs that people published, beside the widths that the boards' links have.
+"""Bandwidths of single links from published logs, compared with the widths that the links of boards have.
 
 A row is one kind of link on one card: what was measured over so many links, one way or both ways at once. Of each kind
 one figure may be fitted (`part` fitted), the rest is judged.
@@ -99,7 +99,7 @@ def _share(facts: pd.DataFrame) -> float:
 
 
 def _both_ways(known: np.ndarray) -> np.ndarray:
-    """Return what links that carry this one way are told to carry both ways at once, by default."""
+    """Return what links that carry this one way are predicted to carry both ways at once, by default."""
     cards = [Card(id="a"), Card(id="b")]
     boards = [Board(cards=cards, links=[Link(between="a b", gbps=gbps)]) for gbps in known.tolist()]
     return np.array(
@@ -119,9 +119,9 @@ def _one_way(rows: pd.DataFrame, widths: Sequence[float]) -> np.ndarray:
     return np.array([Board(cards=cards, links=[link]).paths().gbps[0, 1] for link in links])
 
 
-def _made(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, told: np.ndarray, rival: np.ndarray) -> Result:
+def _made(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, predicted: np.ndarray, rival: np.ndarray) -> Result:
     measured, points = rows.gbps.to_numpy(np.float64), len(rows)
-    error, rival_error = (percent_error(measured, it) if points else float("nan") for it in (told, rival))
+    error, rival_error = (percent_error(measured, it) if points else float("nan") for it in (predicted, rival))
     met = error <= _BAR_PERCENT and error <= rival_error
     curve = Curve(
         ", ".join(rows.card + " " + rows.pair),
@@ -129,7 +129,7 @@ def _made(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, told: np.ndar
         "bandwidth, GB/s",
         np.arange(points, dtype=np.float64),
         measured,
-        told,
+        predicted,
         rival,
         np.ones(points, bool),
     )

@@ -1,12 +1,14 @@
-"""Peer bandwidth of every two cards of a machine, as p2pBandwidthLatencyTest prints it, beside the pool's path metrics.
+"""Peer bandwidth of every two cards of a machine, compared with the path metrics of the pool.
 
-A machine is a file of matrices. Which cards are linked, and how often, its topology file tells (`nvidia-smi topo -m`,
-NCCL's XML) where one stands in the same folder, else its matrix of peer access and the row of GPU 0. Nothing is read
-off the other rows. The width of a link is fitted on the row of GPU 0, on the pairs that are nearest to it.
+A machine is a file of matrices as p2pBandwidthLatencyTest prints them. A topology file in the same folder
+(`nvidia-smi topo -m`, NCCL's XML) tells which cards are linked, and how often. Without one the matrix of peer access
+and the row of GPU 0 tell it. Nothing is read off the other rows. The width of a link is fitted on the row of GPU 0, on
+the pairs that are nearest to it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -42,7 +44,7 @@ def extract(files: Sequence[Path]) -> pd.DataFrame:
     Raises
     ------
     InputError
-        A matrix is broken, has less than two cards, or a topology beside it is of another number of cards.
+        A matrix is broken, has less than two cards, or a topology next to it is of another number of cards.
     """
     import pandas as pd
 
@@ -56,8 +58,8 @@ def extract(files: Sequence[Path]) -> pd.DataFrame:
 
 def _rows(path: Path, text: bytes) -> Iterator[tuple[Any, ...]]:
     matrices = {matrix.title: matrix.values for matrix in p2p_matrices(text, str(path))}
-    found = {ways: _titled(matrices, title) for ways, title in _WAYS.items()}
-    one = found["one"]
+    by_ways = {ways: _titled(matrices, title) for ways, title in _WAYS.items()}
+    one = by_ways["one"]
     if one is None or len(one) < 2:
         raise InputError(f"{path}: must hold a matrix `{_WAYS['one']} ... (GB/s)` of two cards or more.")
     if any(values.shape != one.shape for values in matrices.values()):
@@ -66,7 +68,7 @@ def _rows(path: Path, text: bytes) -> Iterator[tuple[Any, ...]]:
         raise InputError(f"{path}: {_WAYS['one']}: every bandwidth must be above 0.")
     named = generation_named(text.decode(errors="replace"))
     joins = _joins(path, matrices, one, named[0] if named else "")
-    for ways, values in found.items():
+    for ways, values in by_ways.items():
         for (source, target), (near, links) in joins.items() if values is not None else ():
             gbps = float(values[source, target])
             yield path.stem, named[0] if named else "", ways, source, target, near, links, gbps
@@ -96,14 +98,16 @@ def _is_plain_topology(path: Path) -> bool:
     return path.is_file() and is_topology(path) and not is_p2p(path.read_bytes())
 
 
-def _of_topology(found: Topology, count: int, where: str) -> _Joins:
-    gpus = [node.id for node in found.nodes if node.kind == "gpu"]
+def _of_topology(topology: Topology, count: int, where: str) -> _Joins:
+    gpus = [node.id for node in topology.nodes if node.kind == "gpu"]
     if len(gpus) != count:
-        raise InputError(f"{where}: has {len(gpus)} GPUs where the matrix beside it has {count}.")
-    wires = {(kind, frozenset(wire.ends)): 0 for wire in found.wires for kind in (wire.kind,)}
-    for wire in found.wires:
+        raise InputError(f"{where}: has {len(gpus)} GPUs where the matrix next to it has {count}.")
+    wires = Counter[tuple[str, frozenset[str]]]()
+    for wire in topology.wires:
         wires[wire.kind, frozenset(wire.ends)] += wire.links
-    cpu = {end: other for wire in found.wires for end, other in (wire.ends, wire.ends[::-1]) if other.startswith("cpu")}
+    cpu = {
+        end: other for wire in topology.wires for end, other in (wire.ends, wire.ends[::-1]) if other.startswith("cpu")
+    }
 
     def join(one: str, other: str) -> tuple[str, int]:
         pair = frozenset((one, other))
@@ -269,8 +273,8 @@ def _result(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any]) -> Result:
     curves = []
     for name, of_machine in _machines(facts):
         pairs = of_machine[of_machine.ways == ways]
-        told = _told(law, of_machine, fitted, name) if len(pairs) else None
-        if told is not None:
+        predicted = _told(law, of_machine, fitted, name) if len(pairs) else None
+        if predicted is not None:
             source, target = (pairs[column].to_numpy(int) for column in ("source", "target"))
             one_figure = float(pairs.gbps[source == 0].mean())
             curves.append(
@@ -280,7 +284,7 @@ def _result(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any]) -> Result:
                     "bandwidth, GB/s",
                     np.arange(len(pairs), dtype=np.float64),
                     pairs.gbps.to_numpy(np.float64),
-                    told[source, target],
+                    predicted[source, target],
                     np.full(len(pairs), one_figure),
                     source != 0,
                 )
@@ -319,9 +323,9 @@ def _told(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any], name: str) -
         return None
     board = _board(facts, widths, lever("duplex", 2.0))
     gpus = sum(card.kind == "gpu" for card in board.cards)
-    told = board.paths(metric).gbps[:gpus, :gpus].copy()
-    np.fill_diagonal(told, 0.0)
-    return told * both_over_one(board, metric, gpus) if law in _BOTH else told
+    predicted = board.paths(metric).gbps[:gpus, :gpus].copy()
+    np.fill_diagonal(predicted, 0.0)
+    return predicted * both_over_one(board, metric, gpus) if law in _BOTH else predicted
 
 
 def both_over_one(board: Board, metric: str, gpus: int) -> np.ndarray:

@@ -4,9 +4,9 @@
 where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree is what the other
 labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is behind one switch,
 PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart; C2C is a CPU on the module of the GPU.
-The table does not tell how fast anything is: NVLinks and PCI are of the generation of the card that the text around it
-names (`nvidia-smi -L`), else of sm_70 and sm_80, and of gen 3; a sweep can replace both. A table of some of the cards
-(GPU4 and GPU5 alone) is one too.
+The table does not tell how fast anything is. NVLinks and PCI are of the generation of the card that the text around it
+names (`nvidia-smi -L`). Without a name NVLinks are of sm_70 and sm_80, and PCI is of gen 3. A sweep can replace both.
+A table of some of the cards (GPU4 and GPU5 alone) is one too.
 
 The sample prints matrices of measured bandwidths, one row a card. A link between two cards carries what was measured
 with peer access on: in one direction where that matrix is there, else half of what was measured in both. It is taken
@@ -102,7 +102,7 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
     sockets = [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(cpus, 2)]
     alone = {name: PCIE3_X16_GBPS for name, links in own.items() if not links}
     nodes = [Node(name, "gpu", ports.get(name) or alone.get(name, 0.0)) for name in names.values()]
-    found = Topology(
+    topology = Topology(
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
         wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}, "assumed_pcie"), *sockets),
         links=sum(own.values()) if ports else sum(bonded.values()),
@@ -116,7 +116,7 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
         },
         nvlink_assumed_gbps=NVLINK_GBPS if bonded else 0.0,
     )
-    return found.of_card(named[0]) if named else found
+    return topology.of_card(named[0]) if named else topology
 
 
 def _table(text: bytes, where: str) -> _Table:

@@ -24,6 +24,12 @@ MOST_LINKS_A_GPU = 18
 """NVLinks of the card that has the most of them (H100, field.md 2.4): what seems to have more has a switch."""
 
 
+PAPER_GBPS = {"nvlink": 25.0, "xgmi": 46.0}
+"""What an assumed link carries on paper: an NVLink of the second to the fourth generation; an xGMI link of MI100."""
+PCIE_SHARE = 0.75
+"""What NCCL plans with of the paper width of a PCI connection [1]."""
+
+
 class Node(NamedTuple):
     """A card."""
 
@@ -46,8 +52,8 @@ class Wire(NamedTuple):
     channel: str = ""
     """What several wires share: together they carry what the fastest of them could; empty = nothing."""
     type: str = ""
-    """A name of `WIDTHS`; `assumed`, `assumed_pcie` or `planned_pcie` where `gbps` is what a library plans with;
-    `printed` where the file tells the paper figure; empty where it tells what was measured."""
+    """A name of `WIDTHS`. It is `assumed`, `assumed_pcie` or `planned_pcie` where `gbps` is what a library plans with,
+    `printed` where the file tells the paper figure, and empty where it tells what was measured."""
 
     def at(self, widths: Widths) -> Wire:
         """Return the same wire with the width that its type has as taken, or on paper."""
@@ -197,8 +203,6 @@ def groups(names: list[str], pairs: list[tuple[str, str]]) -> list[list[str]]:
 NVLINK_GBPS = 20.0
 """A link of sm_70 and sm_80 [1]; taken where a file does not say which cards it is about."""
 _XGMI_OLD = 24.0
-PAPER_GBPS = {"nvlink": 25.0, "xgmi": 46.0}
-"""What an assumed link carries on paper: an NVLink of the second to the fourth generation; an xGMI link of MI100."""
 _GCN_NUMBERS = {"906": "gfx906", "908": "gfx908", "910": "gfx90a", "940": "gfx940"}
 """Older RCCL files write the architecture as a number; 910 is that of MI200 (gfx90a)."""
 
@@ -211,8 +215,6 @@ C2C_GBPS = 345.0
 (NVIDIA/nccl#2202); taken where a file says that there is such a link and not how fast it is."""
 
 PCIE3_X16_GBPS = 12.0
-PCIE_SHARE = 0.75
-"""What NCCL plans with of the paper width of a PCI connection [1]."""
 _LANE_GTS = ((2.5, 15), (5.0, 30), (8.0, 60), (16.0, 120), (32.0, 240), (64.0, 480))
 _USUAL_LANES = 16
 
@@ -243,8 +245,8 @@ def card_named(text: str) -> str | None:
     >>> card_named("mi300x"), card_named("nvidia_gb200"), card_named("h1000")
     ('MI300X', 'GB200', None)
     """
-    found = generation_named(text)
-    return found[0] if found else next((name for name in TYPES_OF_CARD if name == text.upper()), None)
+    named = generation_named(text)
+    return named[0] if named else next((name for name in TYPES_OF_CARD if name == text.upper()), None)
 
 
 def generation_named(text: str) -> tuple[str, int] | None:

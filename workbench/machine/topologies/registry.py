@@ -148,8 +148,8 @@ class TopologyFile(Spec):
 
     def board(self) -> dict[str, Any]:
         """Return the levers of the board."""
-        found = self._of_card(read_topology(self.topology)).at(self.widths)
-        return {"cards": [self._card(node) for node in found.nodes], "links": [self._link(w) for w in found.wires]}
+        read = self._of_card(read_topology(self.topology)).at(self.widths)
+        return {"cards": [self._card(node) for node in read.nodes], "links": [self._link(w) for w in read.wires]}
 
     def _of_card(self, found: Topology) -> Topology:
         """Return the topology with the links of the named card."""
