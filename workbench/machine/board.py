@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -165,9 +165,9 @@ class Board(Described):
         >>> Board.read({"preset": "dgx_h100", "widths": "paper"}).direct_gbps()[2, 3]
         np.float64(450.0)
         """
-        types = figures.get(_LINK_TYPES.name, "").split()
+        types = figures.get(_LINK_TYPES.name, "")
         on_paper = cls(**{name: value for name, value in figures.items() if name != _LINK_TYPES.name})
-        return _as_measured(on_paper, [_width_named(name) for name in types])
+        return _as_measured(on_paper, types) if types else on_paper
 
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
@@ -297,11 +297,10 @@ def _width_named(name: str) -> LinkWidth:
 _B = TypeVar("_B", bound=Board)
 
 
-def _as_measured(board: _B, types: Sequence[LinkWidth]) -> _B:
+@remembered
+def _as_measured(board: _B, types: str) -> _B:
     """Return the board with links of these types as wide as was measured, and ports as much narrower as their links."""
-    if not types:
-        return board
-    by_paper = {(it.kind, it.paper_gbps): it for it in types}
+    by_paper = {(it.kind, it.paper_gbps): it for it in map(_width_named, types.split())}
     type_of = {link: by_paper.get((link.kind, link.gbps)) for link in board.links}
     links = [link.but(gbps=it.gbps, duplex=it.duplex) if (it := type_of[link]) else link for link in board.links]
     widest: dict[str, Link] = {}

@@ -59,9 +59,10 @@ def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Netwo
     for card in cards:
         for way in ("in", "out") if card.port_gbps else ():
             capacity["port", card.id, way] = card.port_gbps
-    for shared, gbps in both.items():
-        if gbps < 2 * capacity["channel", shared[1], "forth"] if len(shared) == 3 else gbps < 2 * capacity[shared]:
-            capacity["both", *shared] = gbps
+    for parts, gbps in both.items():
+        one_way = ("channel", parts[1], "forth") if len(parts) == 3 else parts
+        if gbps < 2 * capacity[one_way]:
+            capacity["both", *parts] = gbps
     names = {name: k for k, name in enumerate(capacity)}
     used = [_used(names, channel, [ids[card] for card in route]) for row in routes for route in row]
     return Network(

@@ -100,8 +100,8 @@ def _share(facts: pd.DataFrame) -> float:
 
 def _both_ways(known: np.ndarray) -> np.ndarray:
     """Return what links that carry this one way are predicted to carry both ways at once, by default."""
-    cards = [Card(id="a"), Card(id="b")]
-    boards = [Board(cards=cards, links=[Link(between="a b", gbps=gbps)]) for gbps in known.tolist()]
+    cards = (Card(id="a"), Card(id="b"))
+    boards = [Board(cards=cards, links=(Link(between="a b", gbps=gbps),)) for gbps in known.tolist()]
     return np.array(
         [gbps * both_over_one(board, "bottleneck", 2)[0, 1] for board, gbps in zip(boards, known, strict=True)]
     )
@@ -114,9 +114,9 @@ def _result(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, widths: Seq
 
 def _one_way(rows: pd.DataFrame, widths: Sequence[float]) -> np.ndarray:
     """Return what a board of two cards with these links carries one way."""
-    cards = [Card(id="a"), Card(id="b")]
+    cards = (Card(id="a"), Card(id="b"))
     links = [Link(between="a b", gbps=gbps, count=int(count)) for gbps, count in zip(widths, rows.links, strict=True)]
-    return np.array([Board(cards=cards, links=[link]).paths().gbps[0, 1] for link in links])
+    return np.array([Board(cards=cards, links=(link,)).paths().gbps[0, 1] for link in links])
 
 
 def _made(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, predicted: np.ndarray, rival: np.ndarray) -> Result:

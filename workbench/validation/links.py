@@ -69,7 +69,9 @@ def _rows(path: Path, text: bytes) -> Iterator[tuple[Any, ...]]:
     named = generation_named(text.decode(errors="replace"))
     joins = _joins(path, matrices, one, named[0] if named else "")
     for ways, values in by_ways.items():
-        for (source, target), (near, links) in joins.items() if values is not None else ():
+        if values is None:
+            continue
+        for (source, target), (near, links) in joins.items():
             gbps = float(values[source, target])
             yield path.stem, named[0] if named else "", ways, source, target, near, links, gbps
 
@@ -167,24 +169,25 @@ class _Widths(NamedTuple):
 
 def _board(facts: pd.DataFrame, widths: _Widths, duplex: float = 2.0) -> Board:
     """Return the board of a machine: its links where they join all cards, else PCI and CPUs too."""
-    pairs = facts.drop_duplicates(["source", "target"]).set_index(["source", "target"])
-    count = int(pairs.reset_index().source.max()) + 1
-    near = {pair: (row.near, int(row.links)) for pair, row in pairs.iterrows() if pair[0] < pair[1]}
+    pairs = facts.drop_duplicates(["source", "target"])
+    count = int(pairs.source.max()) + 1
+    columns = (pairs[name].tolist() for name in ("source", "target", "near", "links"))
+    near = {(i, j): (how, links) for i, j, how, links in zip(*columns, strict=True) if i < j}
     cards = [Card(id=f"gpu{k}") for k in range(count)]
-    links = [
+    direct = [
         Link(between=f"gpu{i} gpu{j}", gbps=widths.link, count=links, kind="nvlink", duplex=duplex)
         for (i, j), (how, links) in near.items()
         if how == _LINKED
     ]
     if _joined_by_links(facts):
-        return Board(cards=cards, links=links)
+        return Board(cards=tuple(cards), links=tuple(direct))
     home = _homes(count, [pair for pair, (how, _) in near.items() if how in (_SWITCH, _HOST)])
     hosts = [Card(id=f"cpu{k}", kind="cpu") for k in range(max(home) + 1)]
     ends = [f"gpu{i} gpu{j}" for (i, j), (how, _) in near.items() if how == _SWITCH]
     ends += [f"cpu{home[k]} gpu{k}" for k in range(count)]
     ends += [f"{one.id} {other.id}" for one, other in combinations(hosts, 2)]
     pci = [Link(between=it, gbps=widths.pci, kind="pcie", duplex=duplex) for it in ends]
-    return Board(cards=[*cards, *hosts], links=[*links, *pci])
+    return Board(cards=(*cards, *hosts), links=(*direct, *pci))
 
 
 def _joined_by_links(facts: pd.DataFrame) -> bool:
