@@ -184,4 +184,5 @@ def test_other_files_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_the_levers_of_the_package_are_those_of_its_facts() -> None:
+    assert module.facts_of(SET).near.value_counts().to_dict() == {"link": 64, "far": 48}
     assert module.levers_of(SET) == SET.fit(module.facts_of(SET))
