@@ -155,5 +155,7 @@ def test_a_file_that_is_not_there_or_is_another_kind_is_a_sentence(beside: Path)
     with pytest.raises(InputError, match=r"machine: the preset's file my_crd.yaml does not exist \(looked in "):
         make_plan(read_sweep({**SWEEP, "machine": "my_crd.yaml"}))
     filled_in(beside / "my_card.yaml")
-    with pytest.raises(InputError, match=r"my_card.yaml: unknown figure 'shared_memory_bytes'; there are cards, links"):
+    with pytest.raises(
+        InputError, match=r"my_card.yaml: unknown figure 'shared_memory_bytes'; there are cards, link_types, links"
+    ):
         make_plan(read_sweep({"engine": "pool", "workload": "two_jobs", "seeds": 1, "machine": "my_card.yaml"}))

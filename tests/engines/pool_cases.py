@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -91,30 +90,32 @@ def assert_same(case: Case) -> PoolRecord:
 
 
 def assert_access_times(case: Case, record: PoolRecord) -> None:
-    """The times under way are those of flows that are followed one by one; the board's links have no channels here."""
+    """The times under way are those of flows that are followed one by one over the slow twin's paths."""
+    setup = case.setup()
+    twin = slow.Service(case.board, setup.policies, setup.options, case.seed)
     ids = [card.id for card in case.board.cards]
-    paths = case.board.paths("bottleneck", case.options.get("max_hops", 8))
-    capacity = {(a, b): link.total_gbps for link in case.board.links for a, b in (link.ends, link.ends[::-1])}
-    capacity |= {(c.id, way): c.port_gbps for c in case.board.cards for way in ("in", "out") if c.port_gbps}
-    flows = [*_reads(record), *_moves(record)]
-    uses = []
-    for _, _, one, other, _ in flows:
-        route = [ids[k] for k in paths.routes[one][other]]
-        steps = [(a, b) for a, b in itertools.pairwise(route)]
-        uses.append({r for a, b in steps for r in ((a, b), (a, "out"), (b, "in")) if r in capacity})
+    flows = [*_reads(record, setup.options.touches), *_moves(record)]
+    routes = [[ids[k] for k in twin.routes[one][other]] for _, _, one, other, _ in flows]
     starts, amounts = [float(it[0]) for it in flows], [float(it[1]) for it in flows]
+    capacity, uses = pool_flows.limits(case.board), [pool_flows.uses(case.board, route) for route in routes]
     ends = pool_flows.finishing_times(starts, amounts, uses, capacity)
-    access, moves = np.zeros(record.time.size), []
-    for (start, _, _, _, region), end in zip(flows, ends, strict=True):
-        if region is None:
-            moves.append(end - start)
-        else:
-            access[region] += end - start
-    np.testing.assert_allclose(record.access_ns, access, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(record.move_ns, moves, rtol=1e-6, atol=1e-6)
+    alone = [amount / min(capacity[r] / n for r, n in use.items()) for amount, use in zip(amounts, uses, strict=True)]
+    together = [end - start for start, end in zip(starts, ends, strict=True)]
+    for times, of_regions, of_moves in (
+        (together, record.access_ns, record.move_ns),
+        (alone, record.access_alone_ns, record.move_alone_ns),
+    ):
+        access, moves = np.zeros(record.time.size), []
+        for (*_, region), took in zip(flows, times, strict=True):
+            if region is None:
+                moves.append(took)
+            else:
+                access[region] += took
+        np.testing.assert_allclose(of_regions, access, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(of_moves, moves, rtol=1e-6, atol=1e-6)
 
 
-def _reads(record: PoolRecord) -> Iterator[tuple[float, float, int, int, int]]:
+def _reads(record: PoolRecord, touches: float) -> Iterator[tuple[float, float, int, int, int]]:
     """Start, bytes, from where, to where, of which region: of every stay on another card that lasts."""
     stays = [
         [*it[:-2], *(max(when, int(record.answered[it[0]])) for when in it[-2:])] for it in pool_memory.stays(record)
@@ -125,7 +126,7 @@ def _reads(record: PoolRecord) -> Iterator[tuple[float, float, int, int, int]]:
         life = mine[-1][-1] - mine[0][-2]
         share = (end - begin) / life if life else float(stay is mine[0])
         if card != record.borrower[region] and share:
-            yield begin, record.asked[region] * share, card, int(record.borrower[region]), region
+            yield begin, record.asked[region] * share * touches, card, int(record.borrower[region]), region
 
 
 def _moves(record: PoolRecord) -> Iterator[tuple[float, float, int, int, None]]:

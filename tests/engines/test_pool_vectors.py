@@ -110,12 +110,14 @@ def test_v7_what_counts_as_room(metric, flush, outcome, card):
         assert 100 - reserved(record)[0][-1] == 100 - 30 - 35, "70 physical bytes after the flush, 35 of them taken"
 
 
+@pytest.mark.parametrize("metric", ["bottleneck", "hop_penalised"])
 @pytest.mark.parametrize(("tie", "card"), [("lowest_id", "gpu3"), ("most_free", "gpu6")])
-def test_v12_two_cards_tie(tie, card):
+def test_v12_two_cards_tie_by_either_metric(tie, card, metric):
     board = preset("figure_1").machine()
     cards = [it.but(memory_bytes=10, used_bytes=10 if it.id == "gpu0" else 2 * (it.id == "gpu3")) for it in board.cards]
     at = board.index("gpu0")
-    record = Case(requests((1, 5), card=at), board.but(cards=tuple(cards)), options={"target_tie": tie}).simulate()
+    options = {"target_tie": tie, "path_metric": metric}
+    record = Case(requests((1, 5), card=at), board.but(cards=tuple(cards)), options=options).simulate()
     assert board.ids[record.card[0]] == card
     assert record.gbps[record.card[0], at] == 150
 

@@ -23,6 +23,7 @@ SWEEP = {
     "machine": "dgx_1v",
     "workload": FULL,
     "policy": {"target": {"vary": ["max_bandwidth", "local_only"]}},
+    "options": {"path_metric": "bottleneck"},
     "measures": ["completed_rate"],
     "seeds": 2,
 }

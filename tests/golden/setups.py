@@ -217,21 +217,29 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "pool": {
-        "as documented": {"machine": "dgx_1v", "workload": {"regime": "mixed_jobs_busy", "jobs": 30}},
+        "as documented": {
+            "machine": "dgx_1v",
+            "workload": {"regime": "mixed_jobs_busy", "jobs": 30},
+            "options": {"path_metric": "bottleneck"},
+        },
+        "paths halved by each further link": {
+            "machine": "dgx_1v",
+            "workload": {"regime": "mixed_jobs_busy", "jobs": 30},
+        },
         "waiting": {
             "machine": "dgx_1v",
             "workload": {"regime": "mixed_jobs_busy", "jobs": 30},
-            "options": {"when_full": "wait", "wait_order": "any_that_fits"},
+            "options": {"path_metric": "bottleneck", "when_full": "wait", "wait_order": "any_that_fits"},
             "policy": {"cache": "pytorch_caching", "target": "most_free"},
         },
         "moving": {
             "machine": "dgx_1v",
             "workload": {"regime": "one_card_full", "renewed": 20, "footprint": 1.5},
-            "options": {"touches": 4},
+            "options": {"path_metric": "bottleneck", "touches": 4},
             "policy": {"target": "local_only", "residency": {"managed_memory": {"back": True}}},
         },
         "moving back": {
-            "machine": "pcie4_x8",
+            "machine": {"preset": "pcie4_x8", "widths": "paper"},
             "workload": {"regime": "one_card_full", "renewed": 20, "footprint": 2.0},
             "options": {"touches": 4},
             "policy": {"residency": "migrate_back", "cache": "expandable_segments"},
@@ -240,6 +248,7 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
             "machine": "dgx_1v",
             "workload": {"regime": "pipeline_overflows", "micro_batches": 2, "iterations": 1},
             "policy": {"cache": "binary_buddies", "target": "least_loaded", "driver": "first_fit"},
+            "options": {"path_metric": "bottleneck"},
         },
         "returned, mapped and charged": {
             "machine": "dgx_1v",
@@ -250,6 +259,7 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
                 "target": "two_choices",
             },
             "options": {
+                "path_metric": "bottleneck",
                 "pointer_mode": "mapped_pointer",
                 "map_ns": 13,
                 "unmap_ns": 8,
@@ -273,7 +283,12 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
                 "idle_release": {"least_recently_used": {"limit_bytes_a_card": 0}},
                 "target": {"weighted_cards": {}},
             },
-            "options": {"when_full": "wait", "wait_order": "first_come", "wait_limit_ns": 1000000},
+            "options": {
+                "path_metric": "bottleneck",
+                "when_full": "wait",
+                "wait_order": "first_come",
+                "wait_limit_ns": 1000000,
+            },
         },
     },
     "shared_memory": {

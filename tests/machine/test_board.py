@@ -40,7 +40,7 @@ def test_the_best_path_is_the_best_of_all_paths(direct, most, metric):
 @examples(8, 100)
 @given(direct_tables())
 def test_disjoint_paths_together_carry_no_less_than_the_widest_and_no_more_than_leaves_a_card(direct):
-    together, widest = best_paths(direct, "sum_of_paths"), best_paths(direct)
+    together, widest = best_paths(direct, "sum_of_paths"), best_paths(direct, "bottleneck")
     apart = ~np.eye(len(direct), dtype=bool)
     for one, other in np.argwhere(apart).tolist():
         assert together.gbps[one, other] == sum_of_paths(direct.tolist(), one, other, 8)
@@ -56,8 +56,13 @@ def test_v1_free_memory():
 
 
 def test_v8_a_path_is_as_wide_as_its_narrowest_link():
-    paths = preset("table_300").machine().paths()
+    paths = preset("table_300").machine().paths("bottleneck")
     assert (paths.gbps[0, 2], paths.routes[0][2]) == (12.0, (0, 1, 2))
+
+
+def test_e8_by_default_a_further_link_halves_what_a_path_is_worth():
+    paths = preset("table_300").machine().paths()
+    assert (paths.gbps[0, 2], paths.bottleneck_gbps[0, 2], paths.routes[0][2]) == (6.0, 12.0, (0, 1, 2))
 
 
 def test_v9_parallel_links_add_up():
@@ -70,7 +75,7 @@ def test_v9_parallel_links_add_up():
 def test_v11_the_paths_of_figure_1():
     board = preset("figure_1").machine()
     at = {name: board.index(name) for name in board.ids}
-    paths = board.paths()
+    paths = board.paths("bottleneck")
 
     def path(one, other):
         return paths.gbps[at[one], at[other]], [board.ids[k] for k in paths.routes[at[one]][at[other]]]
@@ -128,7 +133,7 @@ def test_two_channels_of_one_pair_are_refused():
 
 
 def test_a_rack_of_72_gpus_is_a_board():
-    rack = Board.read("gb200_nvl72")
+    rack = Board.read({"preset": "gb200_nvl72", "widths": "paper"})
     row = rack.row()
     assert (row["gpus"], row["cpus"], row["fastest_gbps"]) == (72, 36, 900.0)
     assert rack.paths().gbps[36, 107] == 900.0

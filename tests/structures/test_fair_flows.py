@@ -22,7 +22,7 @@ def test_ends_as_flows_that_are_followed_one_by_one(paths, drawn, capacity):
     first = np.cumsum([0, *map(len, paths)])
     used = np.array([r for each in paths for r in sorted(each)])
     given_ = Flows(start.astype(float), amount.astype(float), path, np.array(capacity), first, used)
-    uses = [paths[k] for k in path]
+    uses = [dict.fromkeys(paths[k], 1) for k in path]
     expected = slow(start.tolist(), amount.tolist(), uses, dict(enumerate(capacity)))
     np.testing.assert_allclose(finishing_times(given_), expected, rtol=1e-9)
 
@@ -31,7 +31,7 @@ def test_ends_as_flows_that_are_followed_one_by_one(paths, drawn, capacity):
 @given(PATHS, CAPACITY)
 def test_the_oracles_rates_are_max_min_fair(paths, capacity):
     """Every flow meets a full resource on which no flow is faster: the definition (Bertsekas, Gallager)."""
-    result = rates(paths, dict(enumerate(capacity)))
+    result = rates([dict.fromkeys(path, 1) for path in paths], dict(enumerate(capacity)))
     load = [sum(rate for rate, path in zip(result, paths, strict=True) if r in path) for r in range(4)]
     for rate, path in zip(result, paths, strict=True):
         full = [r for r in path if load[r] >= capacity[r] * (1 - 1e-9)]

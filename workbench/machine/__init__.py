@@ -1,7 +1,8 @@
 """Frozen descriptions of hardware, each figure of a preset with its source."""
 
-from workbench.machine.board import Board, Card, Link, Network
+from workbench.machine.board import Board, Card, Link
 from workbench.machine.machine import Machine, Resource, presets_table, read_machine
+from workbench.machine.network import Network
 from workbench.machine.node import NodeMachine
 from workbench.machine.paths import Paths, best_paths
 from workbench.machine.power import ClassPower, Heat, NoHeat, NoPower, Power, RcHeat

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations, pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
-from workbench.errors import InputError, unknown_name
-from workbench.levers import Spec, lever, remembered
+from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.levers import Lever, Spec, lever, remembered
+from workbench.machine.link_widths import WIDTHS, WIDTHS_LEVER, LinkWidth
+from workbench.machine.network import Network, network_of
 from workbench.machine.paths import Paths, best_paths
-from workbench.machine.presets import Described
+from workbench.machine.presets import Described, preset, preset_names
 
 MOST_CARDS = 256
 
@@ -87,6 +89,13 @@ class Link(Spec):
     gbps: float = lever(least=1e-3, most=1e6, unit="GB/s", description="what one link carries, per direction")
     count: int = lever(1, least=1, most=1024, unit="links", description="links in parallel")
     kind: Literal["pcie", "nvlink", "xgmi", "qpi", "upi"] = lever("pcie", description="the bus")
+    duplex: float = lever(
+        2.0,
+        least=1,
+        most=2,
+        step=0.05,
+        description="what both directions carry together, as a multiple of one; 2 = each its full width at once",
+    )
     channel: str = lever(
         "", description="a channel that several links share: together they carry what the fastest could"
     )
@@ -106,6 +115,19 @@ class Link(Spec):
         """Return what all the links in parallel carry, per direction."""
         return self.gbps * self.count
 
+    @property
+    def both_gbps(self) -> float:
+        """Return what all the links in parallel carry in both directions together."""
+        return self.total_gbps * self.duplex
+
+
+_LINK_TYPES = Lever(
+    "link_types",
+    "text",
+    "",
+    description="the types of the links, which say how much less than on paper was measured, such as nvlink4 pcie5",
+)
+
 
 class Board(Described):
     """Frozen description of a board; a card that stands earlier has the lower id wherever a tie is broken.
@@ -115,7 +137,7 @@ class Board(Described):
     >>> board = Board()
     >>> board.ids, board.direct_gbps().tolist()
     (('cpu0', 'gpu0', 'gpu1'), [[0.0, 12.0, 0.0], [12.0, 0.0, 24.0], [0.0, 24.0, 0.0]])
-    >>> board.paths().gbps[0, 2]                                                # only via gpu0 (spec 5, V8)
+    >>> board.paths("bottleneck").gbps[0, 2]                                    # only via gpu0 (spec 5, V8)
     np.float64(12.0)
     >>> Board(links=[Link(between="cpu0 gpu0", gbps=12)])
     Traceback (most recent call last):
@@ -127,13 +149,33 @@ class Board(Described):
 
     shown: ClassVar[tuple[str, ...]] = ("gpus", "cpus", "memory_gib", "direct_links", "fastest_gbps", "slowest_gbps")
 
+    may_omit: ClassVar[tuple[str, ...]] = ("link_types",)
+
+    @classmethod
+    def figures(cls) -> Mapping[str, Lever]:
+        """Return what a preset's file states: cards and links as on paper, and the types of the links."""
+        return {**cls.levers, _LINK_TYPES.name: _LINK_TYPES}
+
+    @classmethod
+    def of_figures(cls, figures: Mapping[str, Any]) -> Self:
+        """Return the board of a preset, its links as wide as was measured of their types.
+
+        >>> Board.read("dgx_h100").direct_gbps()[2, 3]
+        np.float64(370.8)
+        >>> Board.read({"preset": "dgx_h100", "widths": "paper"}).direct_gbps()[2, 3]
+        np.float64(450.0)
+        """
+        types = figures.get(_LINK_TYPES.name, "")
+        on_paper = cls(**{name: value for name, value in figures.items() if name != _LINK_TYPES.name})
+        return _as_measured(on_paper, types) if types else on_paper
+
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
         """Read the board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
-        arrangement (`RegularBoard`)."""
+        arrangement (`RegularBoard`). With a preset, `widths: paper` takes its links as they are on paper."""
         from workbench.machine.topologies.registry import levers_of_topology
 
-        return super().read(levers_of_topology(given, path, where), path, where)
+        return super().read(levers_of_topology(_with_widths(given, path, where), path, where), path, where)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -141,8 +183,10 @@ class Board(Described):
         from workbench.machine.topologies.registry import TopologyFile
         from workbench.machine.topologies.regular import RegularBoard
 
-        usual = super().schema()
-        return {"anyOf": [*usual["anyOf"], TopologyFile.schema(), RegularBoard.schema()]}
+        name, levers = super().schema()["anyOf"]
+        widths = WIDTHS_LEVER.schema()
+        of_preset = {**levers, "properties": {**levers["properties"], "widths": widths}}
+        return {"anyOf": [name, of_preset, TopologyFile.schema(), RegularBoard.schema()]}
 
     def check(self) -> None:
         ids = self.ids
@@ -206,7 +250,7 @@ class Board(Described):
             table[other, one] = table[one, other]
         return table
 
-    def paths(self, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
+    def paths(self, metric: str = "hop_penalised", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
         """Return the best path between every two cards, see `best_paths`; do not write to the shared result."""
         return _paths_of(self, metric, max_hops, hop_factor)
 
@@ -226,6 +270,50 @@ class Board(Described):
             "fastest_gbps": float(linked.max(initial=0.0)),
             "slowest_gbps": float(linked.min(initial=np.inf)) if linked.size else 0.0,
         }
+
+
+def _with_widths(given: object, path: str, where: str) -> object:
+    """Return what was given with a preset's levers on paper where it says `widths: paper`."""
+    if not isinstance(given, Mapping) or "widths" not in given or "topology" in given:
+        return given
+    widths = WIDTHS_LEVER.check(given["widths"], f"{path}.widths", where)
+    if "preset" not in given:
+        expected = "must stand beside a preset or a topology file, whose links it is about"
+        raise wrong_value(where, f"{path}.widths", expected, widths)
+    rest = {name: value for name, value in given.items() if name != "widths"}
+    if widths == "measured" or given["preset"] not in preset_names(Board):
+        return rest
+    figures = preset(str(given["preset"]), Board).figures
+    on_paper = {name: figure.value for name, figure in figures.items() if name != _LINK_TYPES.name}
+    return {**on_paper, **{name: value for name, value in rest.items() if name != "preset"}}
+
+
+def _width_named(name: str) -> LinkWidth:
+    if name not in WIDTHS:
+        raise unknown_name("", "type of links", name, WIDTHS)
+    return WIDTHS[name]
+
+
+_B = TypeVar("_B", bound=Board)
+
+
+@remembered
+def _as_measured(board: _B, types: str) -> _B:
+    """Return the board with links of these types as wide as was measured, and ports as much narrower as their links."""
+    by_paper = {(it.kind, it.paper_gbps): it for it in map(_width_named, types.split())}
+    type_of = {link: by_paper.get((link.kind, link.gbps)) for link in board.links}
+    links = [link.but(gbps=it.gbps, duplex=it.duplex) if (it := type_of[link]) else link for link in board.links]
+    widest: dict[str, Link] = {}
+    for link in board.links:
+        for end in link.ends:
+            widest[end] = max(widest.get(end, link), link, key=lambda one: one.total_gbps)
+    cards = [
+        card.but(port_gbps=card.port_gbps / it.paper_gbps * it.gbps)
+        if card.port_gbps and (it := type_of[widest[card.id]])
+        else card
+        for card in board.cards
+    ]
+    return board.but(cards=tuple(cards), links=tuple(links))
 
 
 @remembered
@@ -306,56 +394,3 @@ def board_line(board: Board) -> str:
     kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
     speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
     return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"
-
-
-class Network(NamedTuple):
-    """Shared resources (links, channels, ports), and which of them the path between two cards uses (spec 5, E9)."""
-
-    capacity: np.ndarray
-    """float64[resources], GB/s, which are bytes a nanosecond."""
-    first: np.ndarray
-    """int64[cards * cards + 1], where the resources of each ordered pair (from, to) begin in `resource`."""
-    resource: np.ndarray
-    """int64[...], the resources of all pairs, one pair behind another."""
-
-
-def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Network:
-    """Return the resources of a board: each direction of a link, of a channel that links share, of a card's port.
-
-    Parameters
-    ----------
-    cards, links : sequences of Card, of Link
-        Links of one channel share, in each direction, what the fastest of them carries; the direction is that in which
-        `between` is written.
-    routes : nested tuples
-        The cards of the path from each card to each other, as `Paths.routes` has them.
-    """
-    ids = [card.id for card in cards]
-    capacity: dict[tuple[str, ...], float] = {}
-    channel: dict[tuple[str, str], str] = {}
-    for link in links:
-        for one, other, way in ((*link.ends, "forth"), (*link.ends[::-1], "back")):
-            capacity[one, other] = capacity.get((one, other), 0.0) + link.total_gbps
-            if link.channel:
-                shared = ("channel", link.channel, way)
-                capacity[shared] = max(capacity.get(shared, 0.0), link.total_gbps)
-                channel[one, other] = f"{link.channel}/{way}"
-    for card in cards:
-        for way in ("in", "out") if card.port_gbps else ():
-            capacity["port", card.id, way] = card.port_gbps
-    names = {name: k for k, name in enumerate(capacity)}
-    used = [_used(names, channel, [ids[card] for card in route]) for row in routes for route in row]
-    return Network(
-        np.array(list(capacity.values()), np.float64),
-        np.cumsum([0, *map(len, used)]),
-        np.array([resource for each in used for resource in each], np.int64),
-    )
-
-
-def _used(names: dict[tuple[str, ...], int], channel: dict[tuple[str, str], str], route: list[str]) -> list[int]:
-    """Return the resources along a path, each once, in the order in which they are met."""
-    met: list[tuple[str, ...]] = []
-    for one, other in pairwise(route):
-        name, _, way = channel.get((one, other), "").rpartition("/")
-        met += [("port", one, "out"), (one, other), ("channel", name, way), ("port", other, "in")]
-    return list(dict.fromkeys(names[name] for name in met if name in names))

@@ -25,7 +25,7 @@ class Paths(NamedTuple):
     """The cards of the path that data take, both ends included; empty = no path."""
 
 
-def best_paths(direct: np.ndarray, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
+def best_paths(direct: np.ndarray, metric: str = "hop_penalised", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
     """Return the best path from every card to every other; ties go to fewer hops, then to the lower ids along the path.
 
     Parameters
@@ -52,8 +52,8 @@ def best_paths(direct: np.ndarray, metric: str = "bottleneck", max_hops: int = 8
     Examples
     --------
     >>> two = np.array([[0, 12, 0], [12, 0, 24], [0, 24, 0]])
-    >>> best_paths(two).gbps[0, 2], best_paths(two, "hop_penalised").gbps[0, 2], best_paths(two).routes[0][2]
-    (np.float64(12.0), np.float64(6.0), (0, 1, 2))
+    >>> best_paths(two).gbps[0, 2], best_paths(two, "bottleneck").gbps[0, 2], best_paths(two).routes[0][2]
+    (np.float64(6.0), np.float64(12.0), (0, 1, 2))
     >>> best_paths(two, "direct_only").gbps[0, 2]
     np.float64(0.0)
     """

@@ -26,7 +26,7 @@ KINDS = ("hardware", "simulator", "document")
 MARKS = {
     "read": "read in source code or a vendor's header",
     "documented": "stated by the vendor's documentation",
-    "measured": "told by measurements on the card that are public",
+    "measured": "measured on a card and published",
     "recorded": "reported by the device in a public trace",
     "derived": "computed from the other figures",
     "second_hand": "stated by others; the original was not read",

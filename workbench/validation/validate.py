@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MODULES: tuple[str, ...] = (
     *("nbody", "kernel_pairs", "waves_resident", "kernel_power"),
     *("tlb_chases", "tlb_sharing", "tlb_misses"),
+    *("links", "link_logs"),
     "block_order",
 )
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""

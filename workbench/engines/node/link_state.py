@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.kit.faults import numbered
-from workbench.machine.board import Board, network_of
+from workbench.machine.board import Board, Link
+from workbench.machine.network import network_of
 from workbench.machine.paths import Paths
 from workbench.structures.timetable import new_tournament
 
@@ -183,6 +184,7 @@ class _Ends(NamedTuple):
 
     ends: tuple[str, str]
     total_gbps: int
+    both_gbps: int
     channel: str
 
 
@@ -212,7 +214,7 @@ def ways_of(board: Board, paths: Paths, clock_mhz: int, latency_ns: Sequence[int
     >>> (ways.capacity // UNIT).tolist(), ways.hops[2], ways.latency[2]
     ([12, 12, 24, 24], np.int64(2), np.int64(100))
     """
-    links = [_Ends(it.ends, it.count * units_of(it.gbps, clock_mhz), it.channel) for it in board.links]
+    links = [_ends(it, it.count * units_of(it.gbps, clock_mhz)) for it in board.links]
     cards = [_Port(it.id, units_of(it.port_gbps, clock_mhz)) for it in board.cards]
     network, hops = network_of(cards, links, paths.routes), paths.hops.reshape(-1)
     crossing = _crossing(board, clock_mhz, latency_ns)
@@ -220,6 +222,10 @@ def ways_of(board: Board, paths: Paths, clock_mhz: int, latency_ns: Sequence[int
     latency = [sum(crossing[frozenset(pair)] for pair in pairwise(route)) for route in routes]
     resource = network.resource.astype(np.int64)
     return Ways(network.capacity.astype(np.int64), network.first, resource, np.array(latency, np.int64), hops)
+
+
+def _ends(link: Link, units: int) -> _Ends:
+    return _Ends(link.ends, units, int(units * link.duplex), link.channel)
 
 
 def units_of(gbps: float, clock_mhz: int) -> int:

@@ -9,7 +9,8 @@ import numpy as np
 
 from workbench.engines.pool.options import PoolOptions
 from workbench.levers import remembered
-from workbench.machine.board import Board, network_of
+from workbench.machine.board import Board
+from workbench.machine.network import network_of
 from workbench.machine.paths import Paths
 from workbench.records.pool import (
     BEGIN,
@@ -88,7 +89,13 @@ def _times(
 def _narrowest(board: Board, routes: Any) -> np.ndarray:
     """Return the bandwidth of each pair of cards that shares no link: float64[cards * cards], GB/s."""
     capacity, first, resource = network_of(board.cards, board.links, routes)
-    return np.array([capacity[resource[a:b]].min(initial=np.inf) for a, b in pairwise(first)])
+    return np.array([_alone(capacity, resource[a:b]) for a, b in pairwise(first)])
+
+
+def _alone(capacity: np.ndarray, resource: np.ndarray) -> float:
+    """Return what a flow has over these resources; one that it takes twice gives it half of its width."""
+    taken, times = np.unique(resource, return_counts=True)
+    return float((capacity[taken] / times).min(initial=np.inf))
 
 
 def answered(options: PoolOptions, outcome: np.ndarray, done: np.ndarray) -> np.ndarray:

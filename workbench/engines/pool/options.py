@@ -26,7 +26,7 @@ class PoolOptions(Spec):
     """What the engine `pool` leaves open."""
 
     path_metric: Literal["bottleneck", "hop_penalised", "sum_of_paths", "direct_only"] = lever(
-        "bottleneck", description="bandwidth of a path over several links (spec 5, E8)"
+        "hop_penalised", description="bandwidth of a path over several links (spec 5, E8)"
     )
     max_hops: int = lever(8, least=1, most=64, unit="links", description="longest path that counts")
     hop_factor: float = lever(0.5, least=0.01, most=1, step=0.05, description="of hop_penalised: factor a further link")

@@ -285,7 +285,13 @@ def amd_topology(gpus: list[int], pairs: Pairs, numa: Mapping[int, int]) -> Topo
     direct = [(ends, pair) for ends, pair in pairs.items() if pair.direct]
     assumed = any(not pair.link_mbps for _, pair in direct)
     wires = [
-        Wire((f"gpu{one}", f"gpu{other}"), "xgmi", (pair.link_mbps or 0) / 1000 or xgmi_gbps(""), pair.links)
+        Wire(
+            (f"gpu{one}", f"gpu{other}"),
+            "xgmi",
+            (pair.link_mbps or 0) / 1000 or xgmi_gbps(""),
+            pair.links,
+            type="printed" if pair.link_mbps else "assumed",
+        )
         for (one, other), pair in direct
     ]
     linked = {frozenset(wire.ends) for wire in wires}
@@ -298,7 +304,7 @@ def amd_topology(gpus: list[int], pairs: Pairs, numa: Mapping[int, int]) -> Topo
     nodes = [Node(f"gpu{gpu}", "gpu", PCIE3_X16_GBPS if gpu in alone else 0.0) for gpu in gpus]
     return Topology(
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
-        wires=(*wires, *pci_wires(ways, linked), *sockets),
+        wires=(*wires, *pci_wires(ways, linked, "assumed_pcie"), *sockets),
         links=sum(pair.links for _, pair in direct),
         noted=_facts(gpus, pairs, numa) | ({"xgmi_gbps": "assumed"} if assumed else {}),
     )

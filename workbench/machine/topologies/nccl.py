@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 from xml.parsers import expat
 
 from workbench.errors import InputError, nearest_name, shown
+from workbench.machine.link_widths import nvlink_type, xgmi_type
 from workbench.machine.topologies.pci import (
     C2C_GBPS,
     NVLINK_GBPS,
@@ -24,6 +25,7 @@ from workbench.machine.topologies.pci import (
     Topology,
     WayUp,
     Wire,
+    gcn_name,
     groups,
     nvlink_gbps,
     pci_wires,
@@ -175,18 +177,18 @@ def _whole(element: Element, name: str, where: str, otherwise: int) -> int:
 def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:
     """Return one wire a pair; each end names it, and where the two ends differ, the larger count is taken."""
     of_bus = {gpu.bus: gpu.id for gpu in gpus}
-    counts: dict[tuple[tuple[str, str], str, float], int] = {}
+    counts: dict[tuple[tuple[str, str], str, float, str], int] = {}
     for gpu in gpus:
-        to = Counter[tuple[str, str, float]]()
+        to = Counter[tuple[str, str, float, str]]()
         for link in gpu.links:
             end = _end(link, gpu, of_bus, where)
             if end not in ("", gpu.id):
-                to[end, link.tag, _gbps(link, gpu, where)] += _count(link, where)
-        for (end, kind, gbps), count in to.items():
+                to[end, link.tag, _gbps(link, gpu, where), _type(link, gpu, where)] += _count(link, where)
+        for (end, kind, gbps, type_), count in to.items():
             first, second = sorted((gpu.id, end), key=lambda name: (len(name), name))
-            key = ((first, second), kind, gbps)
+            key = ((first, second), kind, gbps, type_)
             counts[key] = max(counts.get(key, 0), count)
-    return [Wire(*key, count) for key, count in counts.items()]
+    return [Wire(ends, kind, gbps, count, type=type_) for (ends, kind, gbps, type_), count in counts.items()]
 
 
 def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[Wire]]:
@@ -199,8 +201,8 @@ def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[W
     }
     if not any(ports.values()):
         return {}, []
-    speeds = [_gbps(gpu.links[0], gpu, where) for gpu in gpus if gpu.links]
-    return switched(ports, min(speeds))
+    speeds = [(_gbps(gpu.links[0], gpu, where), _type(gpu.links[0], gpu, where)) for gpu in gpus if gpu.links]
+    return switched(ports, *min(speeds))
 
 
 def _to_cpus(gpus: list[_Gpu], where: str) -> Iterator[Wire]:
@@ -209,7 +211,7 @@ def _to_cpus(gpus: list[_Gpu], where: str) -> Iterator[Wire]:
         for link in gpu.element.all("c2c"):
             megabytes = _whole(link, "bw", where, 0)
             gbps = megabytes * _count(link, where) / 1000 if megabytes > 0 else C2C_GBPS
-            yield Wire((gpu.cpu, gpu.id), "nvlink", gbps)
+            yield Wire((gpu.cpu, gpu.id), "nvlink", gbps, type="nvlink_c2c" if gbps == C2C_GBPS else "")
 
 
 def _assumed(gpus: list[_Gpu]) -> float:
@@ -247,6 +249,14 @@ def _gbps(link: Element, gpu: _Gpu, where: str) -> float:
     if link.tag == "xgmi":
         return xgmi_gbps(gpu.details.attributes.get("gcn", ""))
     return nvlink_gbps(_whole(gpu.details, "sm", where, 0))
+
+
+def _type(link: Element, gpu: _Gpu, where: str) -> str:
+    if gpu.details is None:
+        return "assumed"
+    if link.tag == "xgmi":
+        return xgmi_type(gcn_name(gpu.details.attributes.get("gcn", ""))) or "assumed"
+    return nvlink_type(_whole(gpu.details, "sm", where, 0)) or "assumed"
 
 
 def _sockets(cpus: dict[str, Element], where: str) -> Iterator[Wire]:

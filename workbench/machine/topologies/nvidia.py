@@ -4,9 +4,9 @@
 where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree is what the other
 labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is behind one switch,
 PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart; C2C is a CPU on the module of the GPU.
-The table does not tell how fast anything is: NVLinks are of the generation of the card that the text around it names
-(`nvidia-smi -L`), else of sm_70 and sm_80, PCI is of gen 3; a sweep can replace both. A table of some of the cards
-(GPU4 and GPU5 alone) is one too.
+The table does not tell how fast anything is. NVLinks and PCI are of the generation of the card that the text around it
+names (`nvidia-smi -L`). Without a name NVLinks are of sm_70 and sm_80, and PCI is of gen 3. A sweep can replace both.
+A table of some of the cards (GPU4 and GPU5 alone) is one too.
 
 The sample prints matrices of measured bandwidths, one row a card. A link between two cards carries what was measured
 with peer access on: in one direction where that matrix is there, else half of what was measured in both. It is taken
@@ -40,7 +40,6 @@ from workbench.machine.topologies.pci import (
     Wire,
     generation_named,
     groups,
-    nvlink_gbps,
     pci_wires,
     switched,
 )
@@ -95,18 +94,17 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
     own = {name: sum(count for pair, count in bonded.items() if name in pair) for name in names.values()}
     ports: dict[str, float] = {}
     named = generation_named(text.decode(errors="replace"))
-    gbps = nvlink_gbps(named[1]) if named else NVLINK_GBPS
-    wires = [Wire(pair, "nvlink", gbps, count) for pair, count in bonded.items()]
+    wires = [Wire(pair, "nvlink", NVLINK_GBPS, count, type="assumed") for pair, count in bonded.items()]
     if max(own.values()) > MOST_LINKS_A_GPU:
         own = {name: max((count for pair, count in bonded.items() if name in pair), default=0) for name in own}
-        ports, wires = switched(own, gbps)
+        ports, wires = switched(own, NVLINK_GBPS, "assumed")
     cpus, ways = _ways_up(table, names)
     sockets = [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(cpus, 2)]
     alone = {name: PCIE3_X16_GBPS for name, links in own.items() if not links}
     nodes = [Node(name, "gpu", ports.get(name) or alone.get(name, 0.0)) for name in names.values()]
-    return Topology(
+    topology = Topology(
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
-        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}), *sockets),
+        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}, "assumed_pcie"), *sockets),
         links=sum(own.values()) if ports else sum(bonded.values()),
         noted={
             "gpus": len(table.gpus),
@@ -116,8 +114,9 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
             "other_columns": table.others,
             **({"nvlinks_of": named[0]} if named and bonded else {}),
         },
-        nvlink_assumed_gbps=0.0 if named or not bonded else gbps,
+        nvlink_assumed_gbps=NVLINK_GBPS if bonded else 0.0,
     )
+    return topology.of_card(named[0]) if named else topology
 
 
 def _table(text: bytes, where: str) -> _Table:
@@ -217,7 +216,9 @@ _MOST_NOISE = 0.05
 _GAIN_OF_NVLINK = 1.5
 
 
-class _Matrix(NamedTuple):
+class Matrix(NamedTuple):
+    """A printed matrix, one row a card."""
+
     title: str
     values: np.ndarray
     """float64[cards, cards]; the diagonal is the card's own memory."""
@@ -237,7 +238,7 @@ def read_p2p(text: bytes, where: str) -> Topology:
     InputError
         A matrix is not square or not symmetric, or a bandwidth is zero, or there is no matrix of bandwidths.
     """
-    matrices = list(_matrices(text, where))
+    matrices = list(p2p_matrices(text, where))
     if not matrices:
         raise InputError(f"{where}: holds no matrix below its title; the first matrix stands before any title.")
     size = len(matrices[0].values)
@@ -263,14 +264,21 @@ def read_p2p(text: bytes, where: str) -> Topology:
     )
 
 
-def _matrices(text: bytes, where: str) -> Iterator[_Matrix]:
+def p2p_matrices(text: bytes, where: str) -> Iterator[Matrix]:
+    """Yield the matrices of an output, in their order.
+
+    Raises
+    ------
+    InputError
+        A matrix is not square, or holds what is no number.
+    """
     lines = text.decode(errors="replace").splitlines()
     title = ""
     for k, line in enumerate(lines):
         named = _TITLE.match(line)
         title = _printable(named[1]) if named else title
         if _HEADER.match(line) and title:
-            yield _Matrix(title, _rows(lines, k, title, where))
+            yield Matrix(title, _rows(lines, k, title, where))
 
 
 def _printable(title: str) -> str:
@@ -303,7 +311,7 @@ def _number(cell: str, title: str, where: str) -> float:
     return number
 
 
-def _check(matrix: _Matrix, where: str) -> None:
+def _check(matrix: Matrix, where: str) -> None:
     """Refuse bandwidths of zero, and pairs that were measured too differently to be the same links."""
     bandwidths = "GB/s" in matrix.title
     for one, other in combinations(range(len(matrix.values)), 2):
@@ -315,7 +323,7 @@ def _check(matrix: _Matrix, where: str) -> None:
             raise InputError(f"{where}: {matrix.title}: is not symmetric: {measured}.")
 
 
-def _one_way(matrices: list[_Matrix], which: str) -> np.ndarray | None:
+def _one_way(matrices: list[Matrix], which: str) -> np.ndarray | None:
     """Return the GB/s per direction with peer access enabled or disabled; None where it was not measured."""
     for start, factor in ((_ONE_WAY, 1.0), (_BOTH_WAYS, 0.5)):
         for it in matrices:

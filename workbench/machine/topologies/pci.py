@@ -3,9 +3,10 @@
 A topology is cards, the wires between them, and facts about its file. The PCI side is what every GPU has to its CPU,
 and what GPUs behind one switch have to each other.
 
-Speeds are per direction, in GB/s, as NCCL and RCCL plan with them: what is achieved, not what is printed. Sources,
-read: [1] NVIDIA/nccl src/graph/topo.h @ 069a3d4f95ca and src/graph/topo.cc (`kvDictPciGen`, 100 Mbit/s a lane; width
-times speed over 80); [2] ROCm/rccl src/graph/topo.h @ 08814b0a9e02 (`ncclTopoXGMISpeed`).
+Speeds are per direction, in GB/s. A link whose generation a file or a sweep tells has the width of `link_widths`.
+What is assumed, and PCI whose speed a file tells, is as NCCL and RCCL plan with it: what is achieved, not what is
+printed. Sources, read: [1] NVIDIA/nccl src/graph/topo.h @ 069a3d4f95ca and src/graph/topo.cc (`kvDictPciGen`, 100
+Mbit/s a lane; width times speed over 80); [2] ROCm/rccl src/graph/topo.h @ 08814b0a9e02 (`ncclTopoXGMISpeed`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError
+from workbench.machine.link_widths import TYPES_OF_CARD, WIDTHS, Widths, nvlink_type, xgmi_type
 
 MOST_LINKS_A_GPU = 18
 """NVLinks of the card that has the most of them (H100, field.md 2.4): what seems to have more has a switch."""
+
+
+PAPER_GBPS = {"nvlink": 25.0, "xgmi": 46.0}
+"""What an assumed link carries on paper: an NVLink of the second to the fourth generation; an xGMI link of MI100."""
+PCIE_SHARE = 0.75
+"""What NCCL plans with of the paper width of a PCI connection [1]."""
 
 
 class Node(NamedTuple):
@@ -43,6 +51,22 @@ class Wire(NamedTuple):
     links: int = 1
     channel: str = ""
     """What several wires share: together they carry what the fastest of them could; empty = nothing."""
+    type: str = ""
+    """A name of `WIDTHS`. It is `assumed`, `assumed_pcie` or `planned_pcie` where `gbps` is what a library plans with,
+    `printed` where the file tells the paper figure, and empty where it tells what was measured."""
+
+    def at(self, widths: Widths) -> Wire:
+        """Return the same wire with the width that its type has as taken, or on paper."""
+        if self.type in WIDTHS:
+            return self._replace(gbps=WIDTHS[self.type].at(widths)[0])
+        if widths == "measured" or self.type in ("", "printed"):
+            return self
+        return self._replace(gbps=PAPER_GBPS[self.kind] if self.type == "assumed" else self.gbps / PCIE_SHARE)
+
+    @property
+    def duplex(self) -> float:
+        """Return what both directions were measured to carry together, as a multiple of one."""
+        return WIDTHS[self.type].duplex if self.type in WIDTHS else 2.0
 
 
 class Topology(NamedTuple):
@@ -73,21 +97,49 @@ class Topology(NamedTuple):
 
     def with_nvlinks(self, gbps: float) -> Topology:
         """Return the same topology with NVLinks of another speed in the place of the assumed one."""
-        before = self.nvlink_assumed_gbps
+        of_another = tuple(
+            wire._replace(gbps=gbps, type="") if wire.kind == "nvlink" and wire.type == "assumed" else wire
+            for wire in self.wires
+        )
+        return self._of_wires(of_another)._replace(nvlink_assumed_gbps=0.0)
 
-        def is_assumed(wire: Wire) -> bool:
-            return wire.kind == "nvlink" and wire.gbps == before
+    def of_card(self, card: str) -> Topology:
+        """Return the same topology with the links of a card, a name of `TYPES_OF_CARD`, where links were assumed."""
+        link, pci = TYPES_OF_CARD[card]
+        kind, on_paper = WIDTHS[link].kind, WIDTHS[link].paper_gbps
+        types = {("assumed", kind): link, ("printed", kind): link, ("assumed_pcie", "pcie"): pci}
+        wires = tuple(
+            wire._replace(type=types.get((wire.type, wire.kind), wire.type)).at("measured")
+            if wire.type != "printed" or wire.gbps == on_paper
+            else wire
+            for wire in self.wires
+        )
+        left = 0.0 if WIDTHS[link].kind == "nvlink" else self.nvlink_assumed_gbps
+        return self._of_wires(wires)._replace(nvlink_assumed_gbps=left)
 
-        linked = {name for wire in self.wires if is_assumed(wire) for name in wire.ends}
-        wires = tuple(wire._replace(gbps=gbps) if is_assumed(wire) else wire for wire in self.wires)
+    def at(self, widths: Widths) -> Topology:
+        """Return the same topology with the widths that were measured, or with those on paper."""
+        return self._of_wires(tuple(wire.at(widths) for wire in self.wires))
+
+    def _of_wires(self, wires: tuple[Wire, ...]) -> Topology:
+        """Return the same topology with these wires, and ports as much faster as the widest link of their card."""
+        before, after = ({name: _widest(all_, name) for name in self._ids()} for all_ in (self.wires, wires))
         nodes = tuple(
-            node._replace(port_gbps=node.port_gbps / before * gbps) if node.id in linked else node
+            node._replace(port_gbps=node.port_gbps / before[node.id] * after[node.id]) if node.port_gbps else node
             for node in self.nodes
         )
-        return self._replace(nodes=nodes, wires=wires, nvlink_assumed_gbps=0.0)
+        return self._replace(nodes=nodes, wires=wires)
+
+    def _ids(self) -> list[str]:
+        return [node.id for node in self.nodes]
 
 
-def switched(ports: Mapping[str, int], gbps: float) -> tuple[dict[str, float], list[Wire]]:
+def _widest(wires: Collection[Wire], name: str) -> float:
+    """Return what one link carries of the wire of a card that carries the most."""
+    return max((wire.gbps * wire.links, wire.gbps) for wire in wires if name in wire.ends)[1]
+
+
+def switched(ports: Mapping[str, int], gbps: float, type_: str = "") -> tuple[dict[str, float], list[Wire]]:
     """Return the ports and wires of links to an NVSwitch: every two cards reach each other over all links that both
     have, and a card's links are its port: what it carries to all others together.
 
@@ -97,6 +149,8 @@ def switched(ports: Mapping[str, int], gbps: float) -> tuple[dict[str, float], l
         How many links each card has to the switch.
     gbps : float
         What one link carries per direction.
+    type_ : str
+        The type of the links, as `Wire` has it.
 
     Returns
     -------
@@ -104,7 +158,7 @@ def switched(ports: Mapping[str, int], gbps: float) -> tuple[dict[str, float], l
         What each card's links carry together, and the wires.
     """
     pairs = combinations([name for name, count in ports.items() if count], 2)
-    wires = [Wire((one, other), "nvlink", gbps, min(ports[one], ports[other])) for one, other in pairs]
+    wires = [Wire((one, other), "nvlink", gbps, min(ports[one], ports[other]), type=type_) for one, other in pairs]
     return {name: count * gbps for name, count in ports.items()}, wires
 
 
@@ -148,21 +202,12 @@ def groups(names: list[str], pairs: list[tuple[str, str]]) -> list[list[str]]:
 
 NVLINK_GBPS = 20.0
 """A link of sm_70 and sm_80 [1]; taken where a file does not say which cards it is about."""
-_NVLINK = ((100, 40.1), (90, 20.6), (87, 20.0), (86, 12.0), (70, 20.0), (60, 18.0))
-_XGMI = (("gfx90a", 36.0), ("gfx942", 48.0), ("gfx94", 48.0), ("gfx95", 48.0))
 _XGMI_OLD = 24.0
 _GCN_NUMBERS = {"906": "gfx906", "908": "gfx908", "910": "gfx90a", "940": "gfx940"}
 """Older RCCL files write the architecture as a number; 910 is that of MI200 (gfx90a)."""
 
-_CARDS = {
-    100: ("GB300", "B300", "GB200", "B200", "B100"),
-    90: ("GH200", "H200", "H100", "H800", "H20"),
-    86: ("A40", "A10", "A6000", "A5000", "A4000", "RTX 3090"),
-    80: ("A100", "A800", "A30"),
-    70: ("V100",),
-    60: ("P100",),
-}
-_NAMES = {name: sm for sm, names in _CARDS.items() for name in names}
+_SM_OF_TYPE = {"nvlink5": 100, "nvlink4": 90, "nvlink3_ga102": 86, "nvlink3": 80, "nvlink2": 70, "nvlink1": 60}
+_NAMES = {name: _SM_OF_TYPE[link] for name, (link, _) in TYPES_OF_CARD.items() if link in _SM_OF_TYPE}
 _CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_NAMES)})(?![0-9])", re.IGNORECASE)
 
 C2C_GBPS = 345.0
@@ -182,15 +227,26 @@ _AMD_GBPS, _POWER_GBPS, _ARM_GBPS = 16.0, 32.0, 6.0
 def nvlink_gbps(sm: int) -> float:
     """Return a link of NVIDIA cards of a compute capability, written as 70 for 7.0.
 
-    >>> nvlink_gbps(70), nvlink_gbps(86), nvlink_gbps(90)
-    (20.0, 12.0, 20.6)
+    >>> nvlink_gbps(80), nvlink_gbps(86), nvlink_gbps(90)
+    (22.75, 12.0, 20.6)
     """
-    return next((gbps for least, gbps in _NVLINK if sm >= least), NVLINK_GBPS)
+    name = nvlink_type(sm)
+    return WIDTHS[name].gbps if name else NVLINK_GBPS
 
 
 def card_names() -> list[str]:
-    """Return the cards whose NVLink generation is known, the newest first."""
-    return list(_NAMES)
+    """Return the cards whose links are known, the newest of each maker first."""
+    return list(TYPES_OF_CARD)
+
+
+def card_named(text: str) -> str | None:
+    """Return the known card of a name, whatever its case; None if there is none.
+
+    >>> card_named("mi300x"), card_named("nvidia_gb200"), card_named("h1000")
+    ('MI300X', 'GB200', None)
+    """
+    named = generation_named(text)
+    return named[0] if named else next((name for name in TYPES_OF_CARD if name == text.upper()), None)
 
 
 def generation_named(text: str) -> tuple[str, int] | None:
@@ -209,10 +265,15 @@ def xgmi_gbps(gcn: str) -> float:
     """Return a link of AMD cards of an architecture, as a name or as the number that older files hold.
 
     >>> xgmi_gbps("gfx942:sramecc+"), xgmi_gbps("910"), xgmi_gbps("908")
-    (48.0, 36.0, 24.0)
+    (48.4, 36.0, 24.0)
     """
-    name = _GCN_NUMBERS.get(gcn, gcn)
-    return next((gbps for start, gbps in _XGMI if name.startswith(start)), _XGMI_OLD)
+    name = xgmi_type(gcn_name(gcn))
+    return WIDTHS[name].gbps if name else _XGMI_OLD
+
+
+def gcn_name(gcn: str) -> str:
+    """Return the name of an architecture, which older files write as a number."""
+    return _GCN_NUMBERS.get(gcn, gcn)
 
 
 def pcie_gbps(speed: str, width: int) -> float:
@@ -251,12 +312,13 @@ class WayUp(NamedTuple):
     """What each part of the way carries: to the first bridge, from it to the next, ..., to the CPU."""
 
 
-def pci_wires(ways: list[WayUp], linked: Collection[frozenset[str]]) -> list[Wire]:
+def pci_wires(ways: list[WayUp], linked: Collection[frozenset[str]], type_: str = "planned_pcie") -> list[Wire]:
     """Return the links over PCI.
 
     A link to the CPU is as fast as the slowest part of its way; all GPUs behind one bridge at the CPU share it. Two
     GPUs with a bridge in common reach each other through the lowest such, without the CPU; where they are linked
-    otherwise (`linked`), that way is not taken.
+    otherwise (`linked`), that way is not taken. `type_` is that of the PCI connections; a CPU on the module of a GPU
+    has its own.
 
     >>> ways = [WayUp(f"gpu{k}", "cpu0", ("a",), (24.0, 12.0)) for k in range(2)]
     >>> for wire in pci_wires(ways, []):
@@ -268,14 +330,21 @@ def pci_wires(ways: list[WayUp], linked: Collection[frozenset[str]]) -> list[Wir
     behind = Counter(way.bridges[-1] for way in ways if way.bridges)
     shared = [bridge for bridge, gpus in behind.items() if gpus > 1]
     return [
-        *(Wire((way.gpu, way.cpu), "pcie", min(way.gbps), channel=_channel(way, shared)) for way in ways),
         *(
-            Wire((one.gpu, other.gpu), "pcie", gbps)
+            Wire((way.gpu, way.cpu), "pcie", min(way.gbps), 1, _channel(way, shared), _type_at(min(way.gbps), type_))
+            for way in ways
+        ),
+        *(
+            Wire((one.gpu, other.gpu), "pcie", gbps, type=_type_at(gbps, type_))
             for one, other in combinations(ways, 2)
             if frozenset((one.gpu, other.gpu)) not in linked
             for gbps in _through_switch(one, other)
         ),
     ]
+
+
+def _type_at(gbps: float, type_: str) -> str:
+    return "nvlink_c2c" if gbps == C2C_GBPS else type_
 
 
 def _channel(way: WayUp, shared: list[str]) -> str:

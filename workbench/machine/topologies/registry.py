@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.files import as_utf8
 from workbench.levers import Spec, lever
+from workbench.machine.link_widths import WIDTHS_LEVER
 from workbench.machine.topologies.amd import is_amd_smi, is_rocm_smi, read_amd_smi, read_rocm_smi
 from workbench.machine.topologies.nccl import is_nccl, read_nccl
 from workbench.machine.topologies.nvidia import is_nvidia_smi, is_p2p, read_nvidia_smi, read_p2p
@@ -21,10 +22,9 @@ from workbench.machine.topologies.pci import (
     Node,
     Topology,
     Wire,
+    card_named,
     card_names,
     check_connected,
-    generation_named,
-    nvlink_gbps,
 )
 from workbench.machine.topologies.regular import RegularBoard
 
@@ -78,7 +78,7 @@ def read_topology(path: Path | str) -> Topology:
     ...     path = Path(folder) / "topo.txt"
     ...     _ = path.write_text(table)
     ...     read_topology(path).wires[0]
-    Wire(ends=('gpu0', 'gpu1'), kind='nvlink', gbps=20.0, links=2, channel='')
+    Wire(ends=('gpu0', 'gpu1'), kind='nvlink', gbps=20.0, links=2, channel='', type='assumed')
     """
     where, text = str(path), _text(path)
     for it in _FORMATS:
@@ -111,8 +111,8 @@ class TopologyFile(Spec):
 
     References
     ----------
-    field.md 2.4: the same links carry 25 GB/s on paper and 20 in NCCL's plans, which is what a file is read with; of
-    newer generations 20.6 (H100) and 40.1 (B200, GB200).
+    `workbench.machine.link_widths`: 25 GB/s on paper is 22.75 measured of an A100, 20.6 of an H100; field.md 2.4: NCCL
+    plans with 20 of a link of no known generation.
     """
 
     topology: str = lever(
@@ -131,8 +131,12 @@ class TopologyFile(Spec):
     )
     card: str = lever(
         "",
-        description="the GPUs by name (h100, gb200, ...), whose generation says what an NVLink carries where the file "
-        "does not; empty = as the file is read",
+        description="the GPUs by name (h100, mi300x, ...), whose generation says what links between GPUs and PCI carry "
+        "where the file does not; empty = as the file is read",
+    )
+    widths: Literal["measured", "paper"] = lever(
+        "measured",
+        description=WIDTHS_LEVER.description,
     )
     port_gbps: float = lever(
         0.0,
@@ -144,20 +148,20 @@ class TopologyFile(Spec):
 
     def board(self) -> dict[str, Any]:
         """Return the levers of the board."""
-        found = self._of_card(read_topology(self.topology))
-        return {"cards": [self._card(node) for node in found.nodes], "links": [self._link(w) for w in found.wires]}
+        read = self._of_card(read_topology(self.topology)).at(self.widths)
+        return {"cards": [self._card(node) for node in read.nodes], "links": [self._link(w) for w in read.wires]}
 
     def _of_card(self, found: Topology) -> Topology:
-        """Return the topology with the NVLinks of the named card."""
+        """Return the topology with the links of the named card."""
         if not self.card:
             return found
-        named = generation_named(self.card)
+        named = card_named(self.card)
         if named is None:
             raise unknown_name("", "card", self.card, card_names())
-        if not found.nvlink_assumed_gbps:
-            expected = "must be left out, as the file tells how fast its links are or has no NVLinks"
+        if not any(wire.type in ("assumed", "assumed_pcie", "printed") for wire in found.wires):
+            expected = "must be left out, as the file tells how fast its links are"
             raise wrong_value("", "card", expected, self.card)
-        return found.with_nvlinks(nvlink_gbps(named[1]))
+        return found.of_card(named)
 
     def _card(self, node: Node) -> dict[str, Any]:
         memory, port = (
@@ -168,7 +172,8 @@ class TopologyFile(Spec):
     def _link(self, wire: Wire) -> dict[str, Any]:
         replaced = {"nvlink": self.link_gbps, "xgmi": self.link_gbps, "pcie": self.pcie_gbps, "qpi": self.socket_gbps}
         config = {"between": " ".join(wire.ends), "kind": wire.kind, "count": wire.links, "channel": wire.channel}
-        return {**config, "gbps": replaced[wire.kind] or wire.gbps}
+        duplex = wire.duplex if self.widths == "measured" and not replaced[wire.kind] else 2.0
+        return {**config, "gbps": replaced[wire.kind] or wire.gbps, "duplex": duplex}
 
 
 def levers_of_topology(given: object, path: str, where: str) -> object:
