@@ -245,9 +245,9 @@ class _Runs:
         for resource in machine.resources():
             of_unit, always = resource.level == "unit", machine.taken_always(resource.label, groups.waves)
             blocks = groups.demand.get(resource.label, 0) if always is None else always
-            asked = np.broadcast_to(blocks, groups.waves.shape) * (groups.waves if of_unit else 1)
+            demand = np.broadcast_to(blocks, groups.waves.shape) * (groups.waves if of_unit else 1)
             there = resource.blocks * machine.compute_units * (machine.simds_a_unit if of_unit else 1)
-            if np.bincount(groups.barrier, asked).max() > there:
+            if groups.barrier is not None and np.bincount(groups.barrier, demand).max() > there:
                 return True
         return False
 
