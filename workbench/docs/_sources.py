@@ -28,7 +28,7 @@ from workbench.docs.reference.claims import (
     verdicts_on,
 )
 from workbench.docs.reference.figures import gallery_cards
-from workbench.docs.reference.validation import validation_tables
+from workbench.docs.reference.validation import conclusions_table, validation_tables
 from workbench.docs.spec_links import SPEC_OF, linked
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
@@ -54,6 +54,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "statistics": statistics,
     "gallery": gallery_cards,
     "validation": validation_tables,
+    "conclusions": conclusions_table,
     "group_file": group_file_table,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }

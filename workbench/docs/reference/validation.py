@@ -11,8 +11,28 @@ from workbench.docs.markdown import ref, sections, table
 from workbench.validation.table import with_unit
 
 JUDGED = ROOT / "data" / "validation" / "judged.csv"
+CONCLUSIONS = ROOT / "data" / "validation" / "conclusions.csv"
 _HEADINGS = {"refuted": "Refuted laws", "confirmed": "Confirmed laws", "not tested": "Not tested"}
 _ALTERNATIVES = "Laws that no preset has"
+
+
+def conclusions_table() -> str:
+    """Return the claims and sweeps that were run under two laws, those whose conclusion changes first."""
+    with CONCLUSIONS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    heads = ["law, before -> after", "conclusion", "before", "after"]
+    changed = [row for row in rows if row["before"] != row["after"] or row["changed sides"] != "0"]
+    same = [row["claim"] for row in rows if row not in changed]
+    cells = [
+        [
+            row["law"],
+            f"{row['claim']}: {row['statement']}",
+            f"{row['before']} ({row['cases before']})",
+            f"{row['after']} ({row['cases after']})",
+        ]
+        for row in changed
+    ]
+    return sections(table(heads, cells), f"Unchanged: {', '.join(dict.fromkeys(same))}." if same else "")
 
 
 @cache
