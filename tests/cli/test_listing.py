@@ -73,7 +73,7 @@ def test_a_lever_of_a_file_of_ones_own_is_listed(capsys, tmp_path):
     ("words", "sentence"),
     [
         (["levers", "nearest_boundry"], "unknown lever 'nearest_boundry'; `workbench list levers` lists all"),
-        (["figures", "paretto"], "unknown figure 'paretto'; there are"),
+        (["figures", "paretto"], "unknown figure 'paretto'; `workbench list figures` lists all"),
         (["measures", "drain_cycle"], "unknown measure 'drain_cycle'; `workbench list measures` lists all"),
     ],
 )

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.engines.translation_cases import simulate
-from tests.engines.translation_load_cases import drawn, drawn_with_walks
+from tests.engines.translation_load_cases import drawn, drawn_with_middle, drawn_with_walks
 from tests.oracles import translation_measures as slow
 from tests.slow import seeds
 from workbench.metrics.translation import MEASURES, measure
@@ -16,7 +16,7 @@ PLAIN = {"locate": "no_directory", "fill": "demand_always"}
 TWO = {"cores": 2, "private_entries": 4, "shared_entries": 16}
 
 
-@pytest.mark.parametrize("draws", [drawn, drawn_with_walks])
+@pytest.mark.parametrize("draws", [drawn, drawn_with_walks, drawn_with_middle])
 @pytest.mark.parametrize("seed", seeds(20, 400))
 def test_every_measure_equals_its_slow_twin(seed, draws):
     case = draws(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
-from tests.oracles.translation_load import ACCESS, MERGED, PEER, PRIVATE, Load, in_steps
+from tests.oracles.translation_load import ACCESS, MERGED, MIDDLE, PEER, PRIVATE, Load, in_steps
 
 
 def measures(load: Load) -> dict[str, float]:
@@ -38,6 +38,8 @@ def _served(load: Load, by: list[int]) -> dict[str, float]:
     return {
         "private_hit_rate": _mean(own),
         "peer_hit_rate": _mean([one == PEER for one in by]),
+        "middle_hit_rate": _mean([one == MIDDLE for one in by]) if load.middle else math.nan,
+        "middle_per_kilo": _each(load.middle.accesses, len(by) / 1000) if load.middle else math.nan,
         "near_hit_rate": _mean(near),
         "merged_per_kilo": _mean([1000 * (one == MERGED) for one in by]),
         "shared_per_kilo": _each(load.shared.accesses, len(by) / 1000),
