@@ -10,8 +10,8 @@ trace's interval of a kernel is longer than the run of its groups by `launch_us`
 `copy_to_kernel_us` after its last copy ends: the least gap of the fitted runs of the card. The end of the copies is an
 input, which is read from the trace of the pair.
 
-Under `shared_rate` a unit takes groups as often as a full one ends them, so that its groups do not end all at once:
-one every work (1 + slope (n - 1)) / n, where n groups fill it. No figure is fitted for that.
+Under `shared_rate` a unit takes groups as often as a full one ends them. So its groups do not end all at once. That is
+one group every work (1 + slope (n - 1)) / n, where n groups fill a unit. No figure is fitted for that.
 
 Work and launch have the least sum of relative errors. The slope is the one, of a grid, that tells best the fitted runs
 that were left out in turn, every fifth run at a time.
@@ -210,11 +210,11 @@ def _searched(fitted: pd.DataFrame) -> float:
     measured = runs["span_us"].to_numpy(float)
 
     def error(slope: float) -> float:
-        columns, told = _columns(runs, slope), np.zeros(len(measured))
+        columns, predicted = _columns(runs, slope), np.zeros(len(measured))
         for first in range(min(_LEFT_OUT, len(measured))):
             out = np.arange(len(measured)) % _LEFT_OUT == first
-            told[out] = columns[out] @ _line_of(columns[~out], measured[~out])
-        return round(percent_error(measured, told), 6)
+            predicted[out] = columns[out] @ _line_of(columns[~out], measured[~out])
+        return round(percent_error(measured, predicted), 6)
 
     return min(_SLOPES, key=error)
 
@@ -225,7 +225,7 @@ def _line_of(columns: np.ndarray, measured: np.ndarray) -> tuple[float, float]:
     relative, errors = columns / measured[:, None], np.eye(runs)
     limits = np.block([[relative, -errors], [-relative, -errors]])
     goal = np.repeat([0.0, 1.0], [figures, runs])
-    work, launch = linprog(goal, limits, np.repeat([1.0, -1.0], runs)).x[:figures].tolist()
+    work, launch, *_ = map(float, np.asarray(linprog(goal, limits, np.repeat([1.0, -1.0], runs)).x))
     return work, launch
 
 
