@@ -114,9 +114,12 @@ class SharedRate(Progress):
     spec 7, R24, R25, V8, V17. `linear` with a fitted slope, on points that were not fitted (`data/validation`):
 
     - n-body, two groups a unit of an MI300A, slope 0.30: 6.4 % off, constant durations 17.9 %;
-    - two compute-bound kernels on a GTX 950, slope 1.18: their span 1.5 % off, constant durations 13.2 %;
-    - two memory-bound kernels there, slope 0.32: their span 5.5 % off, constant durations 5.2 %: refuted;
-    - the begin of the second kernel: a straight line is nearer for both programs, so refuted.
+    - two compute-bound kernels on a GTX 950, slope 0.5: their span 1.2 % off, constant durations 18 %;
+    - two memory-bound kernels there, slope 0.15: their span 5.0 % off, constant durations 5.1 %: refuted;
+    - the begin of the second of two compute-bound kernels there: 1.4 us off, a straight line 1.8 us;
+    - the begin of the second of two memory-bound ones: 9.2 us off, a straight line 8.1 us: refuted.
+
+    For the begins a unit takes a group as often as a full one ends one.
 
     The laws `capacity` and `table`, residents counted by waves, and waiting groups as residents are assumed.
 

@@ -6,9 +6,15 @@ The other half and all pairs are judged. The engine serves each kernel in a chan
 (spec 7, R21).
 
 A kernel has a figure for the work of a group (`work_us`) and, under `shared_rate`, the slope of the law `linear`. The
-trace's interval of a kernel is longer than the run of its groups by `launch_us`. A kernel can begin `copy_to_kernel_us`
-after its last copy ends: the lower quartile over the fitted runs, for larger gaps are the host's. The end of the copies
-is an input, which is read from the trace of the pair.
+trace's interval of a kernel is longer than the run of its groups by `launch_us`. A kernel can begin
+`copy_to_kernel_us` after its last copy ends: the least gap of the fitted runs of the card. The end of the copies is an
+input, which is read from the trace of the pair.
+
+Under `shared_rate` a unit takes groups as often as a full one ends them. So its groups do not end all at once. That is
+one group every work (1 + slope (n - 1)) / n, where n groups fill a unit. No figure is fitted for that.
+
+Work and launch have the least sum of relative errors. The slope is the one, of a grid, that tells best the fitted runs
+that were left out in turn, every fifth run at a time.
 """
 
 from __future__ import annotations
@@ -22,9 +28,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import linprog
 
 from workbench.errors import InputError
+from workbench.machine.occupancy import occupancy_of
 from workbench.validation.data_set import (
     Curve,
     DataSet,
@@ -47,7 +54,13 @@ _CYCLES = 1000
 _COLUMNS = ("Start", "Duration", "Grid X", "Block X", "Registers Per Thread", "Device", "Stream", "Name")
 _UNIT_WORK = 1 << 20
 """The work of a group, in cycles, in runs from which the figures are fitted."""
-_MOST_SLOPE = 1000.0
+_SLOPES = tuple(k / 20 for k in range(1, 21))
+"""Above 1 a unit would do less with more residents."""
+_MOST_A_ROUND = 64
+"""Groups of a dispatch round: the engine takes no more."""
+_LEFT_OUT = 5
+_MOST_SEARCHED = 48
+"""Fitted runs, evenly apart, by which the slope is searched."""
 
 
 # Facts ---------------------------------------------------------------------------------------------------------------
@@ -170,38 +183,61 @@ def _parts(facts: pd.DataFrame) -> list[_Part]:
 
 
 def fit(facts: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return the figures of each program under each law: least squares of relative errors over the fitted runs."""
+    """Return the figures of each program under each law, from the fitted runs."""
     levers: dict[str, dict[str, Any]] = {law: {} for law in LAWS}
-    for part in _parts(facts):
+    parts = _parts(facts)
+    for part in parts:
         if part.fitted.empty:
             raise InputError(
                 f"kernel_pairs: {part.program} has no run of one kernel alone, from which laws are fitted."
             )
-        measured = part.fitted["span_us"].to_numpy(float)
-        gaps = -part.fitted["ready_us"].to_numpy(float)
-        gap = max(float(np.percentile(gaps[np.isfinite(gaps)], 25)), 0.0) if np.isfinite(gaps).any() else 0.0
-        free, linear = (_unit_spans(part, slope) for slope in (0.0, 1.0))
-        ones = np.ones(len(measured))
-        work, launch = nnls(np.stack([free, ones], axis=1) / measured[:, None], ones)[0].tolist()
+        gaps = -np.concatenate([each.fitted["ready_us"] for each in parts if each.card == part.card])
+        gap = max(float(gaps[np.isfinite(gaps)].min(initial=np.inf)), 0.0)
+        gap = gap if math.isfinite(gap) else 0.0
+        work, launch = _line_of(_columns(part.fitted), part.fitted["span_us"].to_numpy(float))
         levers["constant"][part.program] = _rounded(work_us=work, launch_us=launch, copy_to_kernel_us=gap)
-        # a kernel alone runs in full rounds, so that its time is linear in the slope
-        columns = np.stack([free, linear - free, ones], axis=1)
-        work, more, launch = nnls(columns / measured[:, None], ones)[0].tolist()
-        work = max(work, more / _MOST_SLOPE)
+        slope = _searched(part.fitted)
+        work, launch = _line_of(_columns(part.fitted, slope), part.fitted["span_us"].to_numpy(float))
         levers["shared_rate"][part.program] = _rounded(
-            work_us=work, slope=more / work, launch_us=launch, copy_to_kernel_us=gap
+            work_us=work, slope=slope, launch_us=launch, copy_to_kernel_us=gap
         )
     return levers
+
+
+def _searched(fitted: pd.DataFrame) -> float:
+    """Return the slope that tells best what it was not fitted to."""
+    runs = fitted[:: -(-len(fitted) // _MOST_SEARCHED)]
+    measured = runs["span_us"].to_numpy(float)
+
+    def error(slope: float) -> float:
+        columns, predicted = _columns(runs, slope), np.zeros(len(measured))
+        for first in range(min(_LEFT_OUT, len(measured))):
+            out = np.arange(len(measured)) % _LEFT_OUT == first
+            predicted[out] = columns[out] @ _line_of(columns[~out], measured[~out])
+        return round(percent_error(measured, predicted), 6)
+
+    return min(_SLOPES, key=error)
+
+
+def _line_of(columns: np.ndarray, measured: np.ndarray) -> tuple[float, float]:
+    """Return work and launch of the least sum of relative errors, neither below 0."""
+    runs, figures = columns.shape
+    relative, errors = columns / measured[:, None], np.eye(runs)
+    limits = np.block([[relative, -errors], [-relative, -errors]])
+    goal = np.repeat([0.0, 1.0], [figures, runs])
+    work, launch, *_ = map(float, np.asarray(linprog(goal, limits, np.repeat([1.0, -1.0], runs)).x))
+    return work, launch
 
 
 def _rounded(**figures: float) -> dict[str, float]:
     return {name: round(value, 4) for name, value in figures.items()}
 
 
-def _unit_spans(part: _Part, slope: float) -> np.ndarray:
-    """Return the time of the groups of each fitted run over the work of a group."""
-    figures = {"work_us": _UNIT_WORK / _CYCLES, "slope": slope}
-    return np.array([_played(row, figures)[0] for row in part.fitted.itertuples()]) / figures["work_us"]
+def _columns(runs: pd.DataFrame, slope: float = 0.0) -> np.ndarray:
+    """Return the time of the groups of each run over the work of a group, and 1."""
+    work = _UNIT_WORK / _CYCLES
+    figures = {"work_us": work, "slope": slope}
+    return np.array([(_played(row, figures)[0] / work, 1.0) for row in runs.itertuples()])
 
 
 def _played(row: Any, figures: Mapping[str, float]) -> tuple[float, float]:
@@ -211,9 +247,16 @@ def _played(row: Any, figures: Mapping[str, float]) -> tuple[float, float]:
     work = np.full(row.groups, max(round(figures["work_us"] * _CYCLES), 1))
     kernels = [Kernel(work, row.threads, row.registers, arrival=arrival) for arrival in arrivals]
     slope = figures.get("slope", 0.0)
-    progress = {"shared_rate": {"law": {"linear": {"slope": slope}}}} if slope else "constant"
     machine = machine_of(row.card, "kernel_pairs")
-    ran = spans(run_kernels(machine, kernels, concurrency="leftover", progress=progress), kernels)
+    options: dict[str, Any] = {"concurrency": "leftover", "progress": "constant"}
+    if slope:
+        full = occupancy_of(machine, row.threads, vgprs=row.registers).groups
+        interval = figures["work_us"] * _CYCLES * (1 + slope * (full - 1)) / full
+        options["progress"] = {"shared_rate": {"law": {"linear": {"slope": slope}}}}
+        a_round = min(machine.compute_units, _MOST_A_ROUND)
+        cycles = round(interval * a_round / machine.compute_units)
+        options |= {"dispatches_a_round": a_round, "round_cycles": min(max(cycles, 1), _UNIT_WORK)}
+    ran = spans(run_kernels(machine, kernels, **options), kernels)
     begin = ran[1].begin / _CYCLES if row.kernels == 2 else math.nan
     return max(each.end for each in ran) / _CYCLES, begin
 
