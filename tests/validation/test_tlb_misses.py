@@ -74,7 +74,7 @@ def test_a_workload_without_the_counter_gives_nothing(tmp_path):
     files = write_workload(tmp_path / "one", [48])
     files[0].write_text(files[0].read_text().replace(COUNTER, "SQ_WAVES"))
     assert OF[OTHER].extract(files).empty
-    with pytest.raises(InputError, match="nothing that a data set measures"):
+    with pytest.raises(InputError, match="holds no file of measurements"):
         validate_files(tmp_path)
 
 

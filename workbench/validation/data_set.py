@@ -47,6 +47,14 @@ class Curve(NamedTuple):
     """float64[points]; NaN where the rival has no value."""
     judged: np.ndarray
     """bool[points], False for a point that was fitted."""
+    joined: bool = True
+    """Whether x is a quantity, of which each value is a condition of its own; else x is only a place."""
+    names: Sequence[str] = ()
+    """The name of each point, where x is only a place."""
+    line: str = ""
+    """The law in the legend of a figure; empty = as the result calls it."""
+    neither: np.ndarray | None = None
+    """bool[points], True for a point that was neither fitted nor is judged."""
 
 
 class Result(NamedTuple):

@@ -48,6 +48,7 @@ _COLUMNS = ("Start", "Duration", "Grid X", "Block X", "Registers Per Thread", "D
 _UNIT_WORK = 1 << 20
 """The work of a group, in cycles, in runs from which the figures are fitted."""
 _MOST_SLOPE = 1000.0
+_GIVEN = "The end of the input copies is given: it is read from each judged run."
 
 
 # Facts ---------------------------------------------------------------------------------------------------------------
@@ -254,9 +255,8 @@ def _of_span(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.nd
     with_model = np.isfinite(recorder)
     if not with_model.any():
         bar = "mean error below that of a straight line through all pairs"
-        return _result(
-            law, figures, part.pairs, measured, predicted, line, "a straight line through all pairs", "%", bar
-        )
+        rival = "a straight line through all pairs"
+        return _result(law, figures, part.pairs, measured, predicted, line, rival, "%", bar)._replace(note=_GIVEN)
     kept = part.pairs[with_model]
     bar = "mean error below that of the recorder's own model, on the runs that it predicts"
     result = _result(
@@ -271,14 +271,16 @@ def _of_span(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.nd
         bar,
     )
     of_line = percent_error(measured[with_model], line[with_model])
-    return result._replace(note=f"A straight line through all pairs, which it has seen, is {of_line:.2f} % off.")
+    line_in_words = f"A straight line through all pairs, which it has seen, is {of_line:.2f} % off."
+    return result._replace(note=f"{line_in_words} {_GIVEN}")
 
 
 def _of_begin(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.ndarray) -> Result:
     measured = part.pairs["begin_us"].to_numpy(float)
     line = _line(part.pairs["groups"], part.pairs["begin_us"], part.pairs["groups"])
     bar = "mean error below that of a straight line through all pairs, which it has seen"
-    return _result(law, figures, part.pairs, measured, predicted, line, "a straight line through all pairs", "us", bar)
+    rival = "a straight line through all pairs"
+    return _result(law, figures, part.pairs, measured, predicted, line, rival, "us", bar)._replace(note=_GIVEN)
 
 
 def _result(
@@ -297,7 +299,10 @@ def _result(
     error, other = (error_of(measured, each) if len(measured) else nan for each in (predicted, rival))
     met: Verdict = "confirmed" if error <= other else "refuted"
     groups, judged = runs["groups"].to_numpy(float), np.ones(len(measured), bool)
-    curve = Curve(law, "groups a kernel", "time (us)", groups, measured, predicted, rival, judged)
+    rule, _, panel = law.partition(", ")
+    curve = Curve(
+        panel, "groups a kernel", "time (us)", groups, measured, predicted, rival, judged, joined=False, line=rule
+    )
     r2 = r_squared(measured, predicted) if len(measured) > 1 else nan
     verdict: Verdict = met if len(measured) else "not tested"
     return Result(law, figures, len(measured), error, unit, r2, rival_name, other, verdict, bar, [curve])

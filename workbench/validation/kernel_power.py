@@ -185,7 +185,10 @@ def _result(card: str, rows: pd.DataFrame, levers: Mapping[str, float]) -> Resul
                 measured,
                 predicted,
                 mean,
-                ~fitted,
+                judged,
+                joined=False,
+                names=rows["kernel"].tolist(),
+                neither=~counted,
             )
         ],
         note=f"Without counters, so in neither half: {lacking}." if lacking else "",

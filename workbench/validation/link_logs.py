@@ -124,14 +124,16 @@ def _made(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, predicted: np
     error, rival_error = (percent_error(measured, it) if points else float("nan") for it in (predicted, rival))
     met = error <= _BAR_PERCENT and error <= rival_error
     curve = Curve(
-        ", ".join(rows.card + " " + rows.pair),
-        "row",
+        law,
+        "card and pair",
         "bandwidth, GB/s",
         np.arange(points, dtype=np.float64),
         measured,
         predicted,
         rival,
         np.ones(points, bool),
+        joined=False,
+        names=(rows.card + ", " + rows.pair).tolist(),
     )
     return Result(
         law=law,

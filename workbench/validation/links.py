@@ -290,6 +290,7 @@ def _result(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any]) -> Result:
                     predicted[source, target],
                     np.full(len(pairs), one_figure),
                     source != 0,
+                    joined=False,
                 )
             )
     measured, predicted, rival = (

@@ -208,6 +208,7 @@ def _result(name: str, card: Card, law: Law, every: np.ndarray) -> Result:
                 predicted,
                 rival,
                 np.ones(measured.size, bool),
+                joined=False,
             )
         ],
         note=note,

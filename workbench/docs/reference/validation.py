@@ -8,7 +8,7 @@ from functools import cache
 
 from workbench.docs import ROOT
 from workbench.docs.markdown import ref, sections, table
-from workbench.validation.table import with_unit
+from workbench.validation.table import verdict_in_words, with_unit
 
 JUDGED = ROOT / "data" / "validation" / "judged.csv"
 CONCLUSIONS = ROOT / "data" / "validation" / "conclusions.csv"
@@ -56,7 +56,8 @@ def validation_tables() -> str:
 
 
 def _cells(row: Mapping[str, str]) -> list[str]:
-    law = row["law"] + (f"<br>{row['note']}" if row["note"] else "")
+    alike = f"same predictions: {row['same predictions']}" if row["same predictions"] else ""
+    law = "<br>".join(filter(None, [row["law"], row["note"], alike]))
     r2 = f"{float(row['R2']):.3g}" if row["R2"] else "-"
     error, rival = (with_unit(float(row[name] or "nan"), row["unit"]) for name in ("error", "error of the rival"))
     simplest = f"{row['rival']}: {rival}" if row["rival"] else "-"
@@ -69,7 +70,7 @@ def _cells(row: Mapping[str, str]) -> list[str]:
         error,
         r2,
         simplest,
-        row["verdict"],
+        verdict_in_words(row),
         row["bar"],
     ]
 
