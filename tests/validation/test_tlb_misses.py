@@ -84,6 +84,7 @@ def test_a_workload_without_the_counter_gives_nothing(tmp_path):
         (0, "Kernel_Name", "Kernel", "must have a column Kernel_Name"),
         (0, "48.0", "many", f"{COUNTER} must be a whole number, 0 at least. Got 'many'"),
         (0, ",256,", ",0,", "Workgroup_Size must be a whole number, 1 at least. Got '0'"),
+        (0, "1048576", "9" * 12, "must have at most 1048576 workgroups"),
         (1, "cu_per_gpu", "cus", "must have a column cu_per_gpu"),
         (1, ",6,2,", ",7,2,", r"num_xcd \(2\) must divide cu_per_gpu \(7\)"),
         (0, "1048576", "1" * 140_000, "must be a CSV file"),

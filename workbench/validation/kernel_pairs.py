@@ -26,11 +26,13 @@ from scipy.optimize import nnls
 
 from workbench.errors import InputError
 from workbench.validation.data_set import (
+    MOST_GROUPS,
     Curve,
     DataSet,
     Result,
     Source,
     Verdict,
+    csv_rows,
     mean_error,
     percent_error,
     r_squared,
@@ -112,6 +114,8 @@ def _trace(path: Path) -> _Trace:
         raise InputError(f"{path}: a row is no row of nvprof --print-gpu-trace --csv ({problem}).") from None
     if len(kernels) not in (1, 2) or grids[0] != grids[-1]:
         raise InputError(f"{path}: must hold one kernel, or two of the same grid. Got {len(kernels)} kernels.")
+    if not all(0 < value <= MOST_GROUPS for value in grids[0][:2]):
+        raise InputError(f"{path}: a kernel must have 1 to {MOST_GROUPS} blocks and threads. Got {grids[0][:2]}.")
     (first, row), ((last, _), last_row) = kernels[0], kernels[-1]
     copied = [
         end - first[0]
@@ -142,9 +146,8 @@ def _product(row: Mapping[str, str], what: str) -> int:
 def _model(path: Path) -> dict[int, float]:
     """Return the microseconds that the recorder's model predicts for a pair, by its elements."""
     try:
-        with path.open(newline="") as file:
-            return {round(float(row["datasize"])): 1000 * float(row["model"]) for row in csv.DictReader(file)}
-    except (KeyError, ValueError, TypeError) as problem:
+        return {round(float(row["datasize"])): 1000 * float(row["model"]) for row in csv_rows(path)}
+    except (KeyError, ValueError, TypeError, OverflowError) as problem:
         raise InputError(f"{path}: must be a table with the columns datasize and model ({problem}).") from None
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.machine import Board, Card, Link
 from workbench.machine.link_widths import WIDTHS
-from workbench.validation.data_set import Curve, DataSet, Result, Source, percent_error
+from workbench.validation.data_set import MOST_GBPS, Curve, DataSet, Result, Source, percent_error
 from workbench.validation.links import both_over_one
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def _table(path: Path) -> pd.DataFrame:
             if value not in known:
                 raise unknown_name(str(path), name, value, known)
     numbers = table[["links", "gbps"]].apply(pd.to_numeric, errors="coerce")
-    if not (numbers > 0).all(axis=None):
-        raise InputError(f"{path}: links and gbps must be numbers above 0.")
+    if not ((numbers > 0) & (numbers < MOST_GBPS)).all(axis=None):
+        raise InputError(f"{path}: links and gbps must be numbers above 0 and below {MOST_GBPS:,.0f}.")
     return table
 
 

@@ -23,7 +23,7 @@ from workbench.machine.topologies import Topology, is_topology, read_topology
 from workbench.machine.topologies.nvidia import is_p2p, p2p_matrices
 from workbench.machine.topologies.pci import generation_named
 from workbench.structures.flow_sharing import Flows, finishing_times
-from workbench.validation.data_set import Curve, DataSet, Result, Source, percent_error, r_squared
+from workbench.validation.data_set import MOST_GBPS, Curve, DataSet, Result, Source, percent_error, r_squared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +64,9 @@ def _rows(path: Path, text: bytes) -> Iterator[tuple[Any, ...]]:
         raise InputError(f"{path}: must hold a matrix `{_WAYS['one']} ... (GB/s)` of two cards or more.")
     if any(values.shape != one.shape for values in matrices.values()):
         raise InputError(f"{path}: its matrices must be of the same cards.")
-    if (one <= 0).any():
-        raise InputError(f"{path}: {_WAYS['one']}: every bandwidth must be above 0.")
+    for ways, values in by_ways.items():
+        if values is not None and not ((values > 0) & (values < MOST_GBPS)).all():
+            raise InputError(f"{path}: {_WAYS[ways]}: every bandwidth must be above 0 and below {MOST_GBPS:,.0f} GB/s.")
     named = generation_named(text.decode(errors="replace"))
     joins = _joins(path, matrices, one, named[0] if named else "")
     for ways, values in by_ways.items():
