@@ -64,6 +64,7 @@ def compared_with(*predictions, points=8, joined=True, names=("a", "b"), verdict
         (compared_with(np.arange(8), joined=False), "confirmed"),
         (compared_with(0.0, verdict="refuted"), "refuted: bar"),
         (compared_with(0.0, verdict="refuted", rival_error=1.0), "refuted: rival"),
+        (compared_with(0.0, bar="no bar is set; less than the rival"), "confirmed: no bar"),
         (compared_with(0.0, verdict="not tested"), "not tested"),
     ],
 )

@@ -150,7 +150,8 @@ def draw_measured_and_predicted(data: MeasuredAndPredicted) -> Figure:
         if others:
             one.set(xlabel=lines[0].curve.x_name, ylabel=lines[0].curve.y_name)
         if named[panel]:
-            one.set_xticks(lines[0].curve.x, lines[0].curve.names, rotation=40, ha="right", rotation_mode="anchor")
+            names = [name if name.isprintable() else ascii(name) for name in lines[0].curve.names]
+            one.set_xticks(lines[0].curve.x, names, rotation=40, ha="right", rotation_mode="anchor")
             one.tick_params("x", labelsize=plot_style.SMALL - (1.5 if len(lines[0].curve.names) > 12 else 0))
         elif not lines[0].curve.joined and not np.mod(lines[0].curve.x, 1).any():
             frame.whole_numbers(one.xaxis, 6)
@@ -187,13 +188,15 @@ def _draw_measured(axes: Axes, curve: Curve, rival: str) -> None:
         axes.plot(curve.x[order], curve.rival[order], color=marks.QUIET, label=rival, zorder=1, **look)
     neither = np.zeros(len(curve.x), bool) if curve.neither is None else curve.neither
     size = 3 if len(curve.x) > _DENSE else 9
-    for chosen, look, label in (
+    parts: tuple[tuple[np.ndarray, dict[str, Any], str], ...] = (
         (curve.judged, {"marker": "o", "c": marks.INK}, "measured, judged"),
         (~curve.judged & ~neither, {"marker": "o", "c": "white", "edgecolors": marks.INK}, "measured, fitted"),
         (neither, {"marker": "x", "c": marks.INK}, "measured, neither fitted nor judged"),
-    ):
+    )
+    for chosen, of_part, label in parts:
         if chosen.any():
-            axes.scatter(curve.x[chosen], curve.measured[chosen], s=size, linewidths=0.5, zorder=3, label=label, **look)
+            dots = {"s": size, "linewidths": 0.5, "zorder": 3, "label": label, **of_part}
+            axes.scatter(curve.x[chosen], curve.measured[chosen], **dots)
 
 
 MEASURED_AND_PREDICTED_FIGURE = Calculation(

@@ -109,6 +109,8 @@ class DataSet(NamedTuple):
     """From facts and the fitted levers of each law to one result a law; without facts to none."""
 
 
+NO_BAR = "no bar is set"
+"""How the bar of a result begins that has none."""
 MOST_GROUPS = 1 << 20
 """Workgroups of a kernel that is simulated: more than any file of measurements has."""
 MOST_GBPS = 1e6

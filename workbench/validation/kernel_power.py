@@ -23,7 +23,17 @@ from scipy.optimize import nnls
 from workbench.errors import InputError
 from workbench.machine.power import CLASSES, ClassPower
 from workbench.units import watts
-from workbench.validation.data_set import Curve, DataSet, Result, Source, Verdict, csv_rows, percent_error, r_squared
+from workbench.validation.data_set import (
+    NO_BAR,
+    Curve,
+    DataSet,
+    Result,
+    Source,
+    Verdict,
+    csv_rows,
+    percent_error,
+    r_squared,
+)
 from workbench.validation.dispatch_runs import machine_of
 
 if TYPE_CHECKING:
@@ -183,7 +193,7 @@ def _result(card: str, rows: pd.DataFrame, levers: Mapping[str, float]) -> Resul
         rival="the mean of the fitted kernels",
         rival_error=other,
         verdict=verdict if judged.any() else "not tested",
-        bar="no bar is set; mean error below that of the mean of the fitted kernels",
+        bar=f"{NO_BAR}; mean error below that of the mean of the fitted kernels",
         curves=[
             Curve(
                 card,

@@ -48,7 +48,8 @@ def _table(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_csv(path, comment="#", dtype={name: str for name in COLUMNS if name not in ("links", "gbps")})
     except (ValueError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: is no table of comma-separated values ({problem}).") from None
+        in_one_line = " ".join(str(problem).split())
+        raise InputError(f"{path}: is no table of comma-separated values ({in_one_line}).") from None
     if tuple(table.columns) != COLUMNS:
         raise InputError(
             f"{path}: must have the columns {', '.join(COLUMNS)}. Got {', '.join(map(str, table.columns))}."

@@ -159,6 +159,8 @@ _ON_PAPER, _FITTED = "paper widths", "link fitted"
 _TWICE, _DUPLEX = "both ways carry twice one way", "both ways carry duplex times one way"
 BAR = "within 5 % a pair on average, and no worse than one figure for all pairs"
 _BAR_PERCENT = 5.0
+_FLOWS = "The metric chooses cards and paths; simulated data flow as fast as the narrowest link of a path."
+_NOTHING = "No pair can be judged: the card or the matrix that the law needs is not in the file."
 
 
 class _Widths(NamedTuple):
@@ -312,7 +314,7 @@ def _result(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any]) -> Result:
         verdict="not tested" if not len(measured) else "confirmed" if met else "refuted",
         bar=BAR,
         curves=tuple(curves),
-        note="" if curves else "No pair can be judged: the card or the matrix that the law needs is not in the file.",
+        note=_FLOWS if curves else _NOTHING,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.validation.data_set import Result, Source
+from workbench.validation.data_set import NO_BAR, Result, Source
 from workbench.validation.validate import Compared
 
 _ORDER = ("refuted", "not tested", "confirmed")
@@ -21,6 +21,7 @@ REASONS = {
     "bar": "refuted: bar = the law misses its bar, but it is nearer to the measurements than the simplest rival",
     "rival": "refuted: rival = the simplest rival is as near to the measurements, or nearer",
     "few": f"confirmed: few = fewer than {FEW} judged points, or they repeat fewer than {FEW} conditions",
+    "no bar": "confirmed: no bar = nearer to the measurements than the simplest rival; no bar was set",
 }
 """The meaning of each word that stands behind a verdict."""
 
@@ -60,7 +61,9 @@ def _row(compared: Compared, result: Result) -> dict[str, Any]:
 def _reason(result: Result, conditions: int) -> str:
     if result.verdict == "refuted":
         return "bar" if result.error < result.rival_error else "rival"
-    return "few" if result.verdict == "confirmed" and min(result.points, conditions) < FEW else ""
+    if result.verdict == "not tested":
+        return ""
+    return "few" if min(result.points, conditions) < FEW else "no bar" if result.bar.startswith(NO_BAR) else ""
 
 
 def _judged_predictions(result: Result) -> np.ndarray:

@@ -50,7 +50,7 @@ def validation_tables() -> str:
     groups = {heading: [row for row in stated if row["verdict"] == verdict] for verdict, heading in _HEADINGS.items()}
     for heading, rows in (groups | {_ALTERNATIVES: others}).items():
         if rows:
-            heads = ["card", "measured", "law", "fitted", "points", "error", "R2", "simplest rival", "verdict", "bar"]
+            heads = ["verdict", "card, measured", "law", "error", "simplest rival", "points", "R2", "fitted", "bar"]
             parts += [f"## {heading}", table(heads, map(_cells, rows))]
     return sections(*parts, "## Sources", table(["data set", "engine", "source"], _sources()))
 
@@ -62,15 +62,14 @@ def _cells(row: Mapping[str, str]) -> list[str]:
     error, rival = (with_unit(float(row[name] or "nan"), row["unit"]) for name in ("error", "error of the rival"))
     simplest = f"{row['rival']}: {rival}" if row["rival"] else "-"
     return [
-        row["card"],
-        row["measured"],
-        law,
-        row["fitted"] or "nothing",
-        row["judged points"],
-        error,
-        r2,
-        simplest,
         verdict_in_words(row),
+        f"{row['card']}: {row['measured']}",
+        law,
+        error,
+        simplest,
+        row["judged points"],
+        r2,
+        row["fitted"] or "nothing",
         row["bar"],
     ]
 
