@@ -121,7 +121,7 @@ def best_policies(file: Path, levers: Mapping[str, Any], seeds: int) -> dict[str
         extreme = rows["mean"].min() if measures[measure].better == "lower" else rows["mean"].max()
         winners = rows[rows["mean"] == extreme]
         setting = ", ".join(f"{name} {value}" for name, value in zip(others, case, strict=False))
-        names = [", ".join(map(str, row)) for row in winners[policies].to_numpy()]
+        names = [", ".join(str(value) for value in row if value == value) for row in winners[policies].to_numpy()]
         best[f"{measure} ({setting})" if setting else measure] = names
     return best
 

@@ -8,9 +8,11 @@ import signal
 import pytest
 
 from workbench import claims as room
+from workbench.claims import plan_claims
 from workbench.claims.claim import Claim
 from workbench.claims.dispatch_setting import QUEUED, experiment, groups
 from workbench.cli.main import main
+from workbench.errors import InputError
 from workbench.statistics import fact
 
 HELD = Claim("H9.1", "it is so", "¶1", lambda e: [fact("a", "counted", True)], kind="counted")
@@ -32,6 +34,11 @@ def known(monkeypatch):
         monkeypatch.setattr(room, "known_claims", lambda: {claim.id: claim for claim in claims})
 
     return enter
+
+
+def test_a_lever_of_no_section_is_refused_before_any_claim_runs():
+    with pytest.raises(InputError, match="unknown section of a sweep 'pool'; there are machine, options, policy, work"):
+        plan_claims(["H1.8"], levers={"pool.path_metric": "bottleneck"})
 
 
 def test_a_claim_that_fails_is_a_row_and_the_others_go_on(known):

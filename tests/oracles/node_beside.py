@@ -169,7 +169,7 @@ def _options(node: Node, card: Card) -> NodeOptions:
             "release_ns": pool.release_ns,
             "pool": {
                 "service_ns": pool.request_ns, "driver_alloc_ns": pool.driver_ns, "when_full": pool.when_full,
-                "max_hops": pool.max_hops,
+                "max_hops": pool.max_hops, "path_metric": "bottleneck",
             },
         }
     )  # fmt: skip

@@ -89,7 +89,7 @@ def test_the_command_reads_logs_among_files_of_other_formats(tmp_path, capsys):
 
 def test_a_folder_with_json_of_other_formats_alone_holds_no_measurements(tmp_path):
     (tmp_path / "other.json").write_text('{"a": 1}')
-    with pytest.raises(InputError, match="its files hold nothing that a data set measures"):
+    with pytest.raises(InputError, match="holds no file of measurements"):
         validate_files(tmp_path)
 
 

@@ -104,9 +104,10 @@ def test_a_broken_trace_is_refused(tmp_path: Path, trace: str, message: str):
 
 def test_a_model_without_traces_and_a_broken_model_are_refused(tmp_path: Path):
     files = written(tmp_path)
-    (tmp_path / "model_results.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="columns datasize and model"):
-        kernel_pairs.extract(files)
+    for broken in (b"a,b\n1,2\n", b"datasize,model\n\xff,2\n", b"datasize,model\ninf,2\n"):
+        (tmp_path / "model_results.csv").write_bytes(broken)
+        with pytest.raises(InputError, match="columns datasize and model"):
+            kernel_pairs.extract(files)
     with pytest.raises(InputError, match=r"needs the traces trace_\*.csv"):
         kernel_pairs.extract([tmp_path / "model_results.csv"])
 

@@ -23,8 +23,8 @@ LEVERS = {"idle_watts": 1.0, "instr_move_pj": 500.0, "instr_load_pj": 800.0, "in
 
 
 def written(folder: Path, power: str = POWER, perf: str = PERF) -> list[Path]:
-    (folder / "hw_power_validation_volta.csv").write_text(power)
-    (folder / "hw_perf.csv").write_text(perf)
+    (folder / "hw_power_validation_volta.csv").write_text(power, errors="surrogateescape")
+    (folder / "hw_perf.csv").write_text(perf, errors="surrogateescape")
     return sorted(folder.iterdir())
 
 
@@ -50,10 +50,15 @@ def test_extract_joins_the_two_tables_by_program_and_number(tmp_path: Path):
     ("power", "perf", "message"),
     [
         ("a,b\n1,2\n", PERF, "column 'mean HW_power'"),
-        (POWER.replace("120.5", "much"), PERF, "a kernel and its watts"),
+        (POWER.replace("120.5", "much"), PERF, "mean HW_power must be a number above 0 in every row. Got 'much'"),
+        (POWER.replace("120.5", "0"), PERF, "mean HW_power must be a number above 0"),
+        (POWER.replace("120.5", "inf"), PERF, "mean HW_power must be a number above 0"),
+        (POWER.replace("120.5", "\udcff"), PERF, "mean HW_power must be a number above 0"),
         (POWER, PERF.replace("L1_WM", "L9"), "with the column L1_WM"),
-        (POWER, PERF.replace("0.25,0,10", "0.25,0,0"), "cycles above 0"),
-        (POWER, PERF.replace("0.25,0,10", "0.25"), "must be numbers"),
+        (POWER, PERF.replace("0.25,0,10", "0.25,0,0"), "Elapsed_Cycles must be a number above 0"),
+        (POWER, PERF.replace("0.25,0,10", "0.25"), "Num_Idle_SMs must be a number 0 at least in every row. Got None"),
+        (POWER, PERF.replace("0.25,0,10", "\udcff,0,10"), "Pipeline_Duty must be a number 0 at least"),
+        ("", PERF, "must have a line of column names"),
     ],
 )
 def test_a_broken_table_is_refused(tmp_path: Path, power: str, perf: str, message: str):
@@ -67,6 +72,20 @@ def test_one_table_without_the_other_is_refused(tmp_path: Path):
         kernel_power.extract([power])
     with pytest.raises(InputError, match="needs the watts"):
         kernel_power.extract([perf])
+
+
+def test_a_fitted_half_without_counters_is_refused(tmp_path: Path):
+    facts = kernel_power.extract(written(tmp_path)).assign(move=np.nan)
+    with pytest.raises(InputError, match="V100 has no kernel with watts and counters that can be fitted"):
+        kernel_power.fit(facts)
+
+
+def test_a_judged_half_without_counters_is_not_tested():
+    facts = world()
+    facts.loc[np.arange(12) % 2 == 1, "move"] = np.nan
+    (result,) = kernel_power.judge(facts, kernel_power.fit(facts))
+    assert (result.verdict, result.points) == ("not tested", 0)
+    assert np.isnan(result.error)
 
 
 def test_planted_energies_are_recovered_and_confirmed():

@@ -49,7 +49,9 @@ def test_without_rows_a_law_is_not_tested(tmp_path: Path) -> None:
         ("nvlink4,H100,a,two,18,360,fitted,x\n", "unknown ways 'two'"),
         ("nvlink4,H100,a,one,18,360,kept,x\n", "unknown part 'kept'"),
         ("nvlink4,H100,a,one,18,fast,fitted,x\n", "links and gbps must be numbers above 0"),
+        ("nvlink4,H100,a,one,18,1e99,fitted,x\n", "above 0 and below 1,000,000"),
         ("nvlink4,H100,a,one,0,360,fitted,x\n", "links and gbps must be numbers above 0"),
+        ("nvlink4,H100,a,one,18,360,fitted,x\n" + "a,b,c,d,e,f,g,h,i,j\n", "is no table of comma-separated values"),
         ("a,b,c,d,e,f,g,h,i,j\n", "is no table|must have the columns|unknown type"),
     ],
 )

@@ -153,6 +153,11 @@ GOOD = output(world(18.0, 9.0), access=SQUARE)
         (GOOD.replace("  18.00", "  eight"), "must hold numbers of at least 0. Got 'eight'"),
         (GOOD[:-30], r"row 3 must have its number and 4 values"),
         (GOOD.replace("   9.00", "   0.00"), "every bandwidth must be above 0"),
+        (GOOD.replace("   9.00", "   1e99"), "every bandwidth must be above 0 and below 1,000,000 GB/s"),
+        (
+            output(world(18.0, 9.0), 0 * world(18.0, 9.0), access=SQUARE),
+            "Bidirectional P2P=Enabled: every bandwidth must be above 0",
+        ),
         (
             GOOD[: GOOD.index("Unidirectional P2P=Enabled")],
             "must hold a matrix `Unidirectional P2P=Enabled ... .GB/s.`",

@@ -29,7 +29,7 @@ def world(slope: float, units: int = 228) -> pd.DataFrame:
 def test_extract_takes_nbody_from_the_table_of_all_kernels(tmp_path: Path):
     file = tmp_path / "mi300a_120cu.csv"
     file.write_text(FULL)
-    (tmp_path / "sim.csv").write_text("kernel_name,problem_size,sim_time_ms\nnbody,256_particles,1\n")
+    (tmp_path / "sim_results_m3.csv").write_text("kernel_name,problem_size,sim_time_ms\nnbody,256_particles,1\n")
     facts = nbody.extract(sorted(tmp_path.iterdir()))
     assert facts.to_numpy().tolist() == [["mi300a_120cu", 120, 256, 0.1], ["mi300a_120cu", 120, 512, 0.2]]
 
@@ -48,7 +48,7 @@ def test_extract_takes_a_table_of_nbody_alone(tmp_path: Path):
         ("mi300a.csv", "problem_size,min_ms\n256_particles,-1\n", "above 0"),
         ("mi300a.csv", "problem_size,min_ms\n256_particles\n", "Got '256_particles', None"),
         ("mi999.csv", "problem_size,min_ms\n256_particles,1\n", "no machine of the card 'mi999'"),
-        ("mi300a.csv", FULL.replace("nbody", "other"), "holds no time of nbody"),
+        ("mi300a.csv", "problem_size,min_ms\n999999999999_particles,1\n", "particles 1 to"),
     ],
 )
 def test_a_broken_file_is_refused(tmp_path: Path, name: str, text: str, message: str):
@@ -56,6 +56,13 @@ def test_a_broken_file_is_refused(tmp_path: Path, name: str, text: str, message:
     file.write_text(text)
     with pytest.raises(InputError, match=message):
         nbody.extract([file])
+
+
+def test_tables_of_other_kernels_and_of_simulated_times_give_no_point(tmp_path: Path):
+    (tmp_path / "mi300a.csv").write_text(FULL.replace("nbody", "other"))
+    for name in ("sim_results_m4.csv", "comparison_m4_detailed.csv"):
+        (tmp_path / name).write_text("=====\nno table\n")
+    assert nbody.extract(sorted(tmp_path.iterdir())).empty
 
 
 def test_a_planted_slope_is_recovered_and_constant_durations_are_refuted():

@@ -130,6 +130,15 @@ def test_a_long_file_is_thinned_but_not_at_the_step():
     assert levers["entries"] == 999
 
 
+def test_a_point_far_from_all_others_costs_no_time():
+    """Cycles of a hit are not tried one by one up to a wrong point."""
+    footprints = np.arange(1, 33) / 8
+    cycles = np.where(footprints <= 2, 241.0, 250.0)
+    cycles[3] = 999_999_999
+    levers = fit_level(128, footprints, cycles)
+    assert (levers["entries"], levers["base_cycles"], levers["extra_cycles"]) == (16, 241, 9)
+
+
 def test_a_curve_without_a_step_is_not_tested(tmp_path):
     path = write_chase(tmp_path / "TLB-Test.csv", Level(99, 0, 131072, 300, 12), (64, 128, 256), 1, 5)
     facts = OF[FIRST].extract([path])
@@ -155,6 +164,10 @@ HEAD = "#Tesla K80: cuda 3.7, reduction mode: avg\n"
         ),
         (HEAD + "#,64,128,256,\nnan,241,242,240,\n", "line 3: must begin with a footprint in MB"),
         (HEAD + "#,64,128,256,\n1,241,-2,240,\n", "line 3: must be whole numbers. Got '-2'"),
+        (
+            HEAD + "#,64,128,256,\n1,241," + "9" * 5000 + ",240,\n",
+            "line 3: a number may have 9 digits. Got 5000 digits",
+        ),
         (HEAD + "#,64,128,256,\n1,241,242,240,\n", "at least 8 footprints. Got 1"),
         (HEAD + "#,64,\n" + "1,241,\n" * 9, "footprints of stride 64 KB must increase"),
     ],

@@ -74,7 +74,7 @@ def test_a_workload_without_the_counter_gives_nothing(tmp_path):
     files = write_workload(tmp_path / "one", [48])
     files[0].write_text(files[0].read_text().replace(COUNTER, "SQ_WAVES"))
     assert OF[OTHER].extract(files).empty
-    with pytest.raises(InputError, match="nothing that a data set measures"):
+    with pytest.raises(InputError, match="holds no file of measurements"):
         validate_files(tmp_path)
 
 
@@ -84,6 +84,7 @@ def test_a_workload_without_the_counter_gives_nothing(tmp_path):
         (0, "Kernel_Name", "Kernel", "must have a column Kernel_Name"),
         (0, "48.0", "many", f"{COUNTER} must be a whole number, 0 at least. Got 'many'"),
         (0, ",256,", ",0,", "Workgroup_Size must be a whole number, 1 at least. Got '0'"),
+        (0, "1048576", "9" * 12, "must have at most 1048576 workgroups"),
         (1, "cu_per_gpu", "cus", "must have a column cu_per_gpu"),
         (1, ",6,2,", ",7,2,", r"num_xcd \(2\) must divide cu_per_gpu \(7\)"),
         (0, "1048576", "1" * 140_000, "must be a CSV file"),

@@ -105,6 +105,10 @@ def claims(
     return ClaimReport(list(plan.outcomes(out, workers, progress)), plan.heading)
 
 
+_SECTIONS = ("machine", "options", "policy", "workload")
+"""Sections of a sweep that levers of claims may change."""
+
+
 def plan_claims(
     ids: Sequence[str] | str | None = None,
     *,
@@ -117,8 +121,11 @@ def plan_claims(
     Raises
     ------
     InputError
-        There is no such claim.
+        There is no such claim, or a lever belongs to no section of a sweep.
     """
+    for path in levers or {}:
+        if (section := path.partition(".")[0]) not in _SECTIONS:
+            raise unknown_name("", "section of a sweep", section, _SECTIONS)
     ids = [_named(id) for id in ([ids] if isinstance(ids, str) else ids or ())]
     known = known_claims()
     for id in ids:

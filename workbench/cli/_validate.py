@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from workbench.cli._output import add_table_arguments, say_json, say_lines, say_table
@@ -29,42 +31,43 @@ def _arguments_of_validate(parser: argparse.ArgumentParser) -> None:
 def _run_validate(args: argparse.Namespace) -> int:
     import pandas as pd
 
-    from workbench.validation.table import blocks, rows
+    from workbench.validation.table import REASONS, blocks, rows
     from workbench.validation.validate import validate, validate_files
 
     compared = validate_files(Path(args.from_files), args.engine) if args.from_files else validate(args.engine)
     every = rows(compared)
-    saved = _draw(compared, Path(args.figures)) if args.figures else []
-    if args.json:
-        say_json({"rows": every, "figures": [str(path) for path in saved]})
-        return DONE
+    drawn = _drawn(compared) if args.figures else []
     if args.csv:
         from workbench.experiments.results_folder import write_whole
 
         write_whole(Path(args.csv), pd.DataFrame(every).to_csv(index=False))
+    saved = [path for save in drawn for path in save(Path(args.figures))]
+    if args.json:
+        say_json({"rows": every, "figures": [str(path) for path in saved]})
+        return DONE
     stated = [row for row in every if args.all or not row["alternative"]]
     for heading, laws, lines in blocks(stated):
         say_lines([heading])
         say_table(pd.DataFrame(laws), args.wide)
         say_lines([*lines, ""])
     counts = Counter(row["verdict"] for row in stated)
+    reasons = Counter(row["reason"] for row in stated)
     left = len(every) - len(stated)
     say_lines([", ".join(f"{count} {verdict}" for verdict, count in counts.items())])
+    say_lines([f"{reasons[reason]} {meaning}" for reason, meaning in REASONS.items() if reasons[reason]])
     say_lines([f"{left} laws that no preset or default has are left out: --all"] * (left > 0))
     say_lines([f"figure: {path}" for path in saved])
     return DONE
 
 
-def _draw(compared: list, folder: Path) -> list[Path]:
+def _drawn(compared: list) -> list[Callable[[Path], list[Path]]]:
+    """Return what saves the figure of each data set into a folder; all are drawn before one is saved."""
     from workbench.figures import figure_files
     from workbench.figures._measured_and_predicted import curves_of, draw_measured_and_predicted
 
-    saved: list[Path] = []
-    for each in compared:
-        if any(result.curves for result in each.results):
-            data = curves_of(each)
-            saved += figure_files.save(draw_measured_and_predicted(data), data, folder, each.data_set.name)
-    return saved
+    kinds = [(each.data_set.name, curves_of(each)) for each in compared if any(one.curves for one in each.results)]
+    figures = [(name, data, draw_measured_and_predicted(data)) for name, data in kinds]
+    return [partial(figure_files.save, figure, data, name=name) for name, data, figure in figures]
 
 
 VALIDATE = _arguments_of_validate, _run_validate

@@ -304,7 +304,7 @@ def _curves(outcomes: Sequence[_Outcome], rival: Sequence[_Outcome]) -> Iterator
     for one, other in zip(outcomes[:_MOST_PANELS], rival, strict=False):
         x = np.arange(len(one.measured), dtype=float)
         measured, predicted, by_rival = (each.astype(float) for each in (one.measured, one.predicted, other.predicted))
-        yield Curve(one.run, "block", "SM", x, measured, predicted, by_rival, np.ones(len(x), bool))
+        yield Curve(one.run, "block", "SM", x, measured, predicted, by_rival, np.ones(len(x), bool), False)
 
 
 SETS = (

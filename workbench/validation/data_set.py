@@ -6,11 +6,14 @@ an engine with its levers. The levers are fitted on the first part and kept befo
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+
+from workbench.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +50,14 @@ class Curve(NamedTuple):
     """float64[points]; NaN where the rival has no value."""
     judged: np.ndarray
     """bool[points], False for a point that was fitted."""
+    joined: bool = True
+    """Whether x is a quantity, of which each value is a condition of its own; else x is only a place."""
+    names: Sequence[str] = ()
+    """The name of each point, where x is only a place."""
+    line: str = ""
+    """The law in the legend of a figure; empty = as the result calls it."""
+    neither: np.ndarray | None = None
+    """bool[points], True for a point that was neither fitted nor is judged."""
 
 
 class Result(NamedTuple):
@@ -96,6 +107,32 @@ class DataSet(NamedTuple):
     """From facts to the fitted levers of each law; it reads only the part that may be fitted."""
     judge: Callable[[pd.DataFrame, Mapping[str, Mapping[str, Any]]], Sequence[Result]]
     """From facts and the fitted levers of each law to one result a law; without facts to none."""
+
+
+NO_BAR = "no bar is set"
+"""How the bar of a result begins that has none."""
+MOST_GROUPS = 1 << 20
+"""Workgroups of a kernel that is simulated: more than any file of measurements has."""
+MOST_GBPS = 1e6
+"""Of a measured link: more than any card has."""
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows below the line of column names of a CSV file; bytes that are no text are replaced.
+
+    Raises
+    ------
+    InputError
+        The file is no CSV file, or has no row.
+    """
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except csv.Error as wrong:
+        raise InputError(f"{path}: must be a CSV file ({wrong}).") from None
+    if not rows:
+        raise InputError(f"{path}: must have a line of column names and a row below it.")
+    return rows
 
 
 def mean_error(measured: np.ndarray, predicted: np.ndarray) -> float:

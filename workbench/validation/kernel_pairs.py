@@ -33,11 +33,13 @@ from scipy.optimize import linprog
 from workbench.errors import InputError
 from workbench.machine.occupancy import occupancy_of
 from workbench.validation.data_set import (
+    MOST_GROUPS,
     Curve,
     DataSet,
     Result,
     Source,
     Verdict,
+    csv_rows,
     mean_error,
     percent_error,
     r_squared,
@@ -61,6 +63,7 @@ _MOST_A_ROUND = 64
 _LEFT_OUT = 5
 _MOST_SEARCHED = 48
 """Fitted runs, evenly apart, by which the slope is searched."""
+_GIVEN = "The end of the input copies is given: it is read from each judged run."
 
 
 # Facts ---------------------------------------------------------------------------------------------------------------
@@ -124,6 +127,8 @@ def _trace(path: Path) -> _Trace:
         raise InputError(f"{path}: a row is no row of nvprof --print-gpu-trace --csv ({problem}).") from None
     if len(kernels) not in (1, 2) or grids[0] != grids[-1]:
         raise InputError(f"{path}: must hold one kernel, or two of the same grid. Got {len(kernels)} kernels.")
+    if not all(0 < value <= MOST_GROUPS for value in grids[0][:2]):
+        raise InputError(f"{path}: a kernel must have 1 to {MOST_GROUPS} blocks and threads. Got {grids[0][:2]}.")
     (first, row), ((last, _), last_row) = kernels[0], kernels[-1]
     copied = [
         end - first[0]
@@ -154,9 +159,8 @@ def _product(row: Mapping[str, str], what: str) -> int:
 def _model(path: Path) -> dict[int, float]:
     """Return the microseconds that the recorder's model predicts for a pair, by its elements."""
     try:
-        with path.open(newline="") as file:
-            return {round(float(row["datasize"])): 1000 * float(row["model"]) for row in csv.DictReader(file)}
-    except (KeyError, ValueError, TypeError) as problem:
+        return {round(float(row["datasize"])): 1000 * float(row["model"]) for row in csv_rows(path)}
+    except (KeyError, ValueError, TypeError, OverflowError) as problem:
         raise InputError(f"{path}: must be a table with the columns datasize and model ({problem}).") from None
 
 
@@ -297,9 +301,8 @@ def _of_span(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.nd
     with_model = np.isfinite(recorder)
     if not with_model.any():
         bar = "mean error below that of a straight line through all pairs"
-        return _result(
-            law, figures, part.pairs, measured, predicted, line, "a straight line through all pairs", "%", bar
-        )
+        rival = "a straight line through all pairs"
+        return _result(law, figures, part.pairs, measured, predicted, line, rival, "%", bar)._replace(note=_GIVEN)
     kept = part.pairs[with_model]
     bar = "mean error below that of the recorder's own model, on the runs that it predicts"
     result = _result(
@@ -314,14 +317,16 @@ def _of_span(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.nd
         bar,
     )
     of_line = percent_error(measured[with_model], line[with_model])
-    return result._replace(note=f"A straight line through all pairs, which it has seen, is {of_line:.2f} % off.")
+    line_in_words = f"A straight line through all pairs, which it has seen, is {of_line:.2f} % off."
+    return result._replace(note=f"{line_in_words} {_GIVEN}")
 
 
 def _of_begin(law: str, part: _Part, figures: Mapping[str, Any], predicted: np.ndarray) -> Result:
     measured = part.pairs["begin_us"].to_numpy(float)
     line = _line(part.pairs["groups"], part.pairs["begin_us"], part.pairs["groups"])
     bar = "mean error below that of a straight line through all pairs, which it has seen"
-    return _result(law, figures, part.pairs, measured, predicted, line, "a straight line through all pairs", "us", bar)
+    rival = "a straight line through all pairs"
+    return _result(law, figures, part.pairs, measured, predicted, line, rival, "us", bar)._replace(note=_GIVEN)
 
 
 def _result(
@@ -340,7 +345,10 @@ def _result(
     error, other = (error_of(measured, each) if len(measured) else nan for each in (predicted, rival))
     met: Verdict = "confirmed" if error <= other else "refuted"
     groups, judged = runs["groups"].to_numpy(float), np.ones(len(measured), bool)
-    curve = Curve(law, "groups a kernel", "time (us)", groups, measured, predicted, rival, judged)
+    rule, _, panel = law.partition(", ")
+    curve = Curve(
+        panel, "groups a kernel", "time (us)", groups, measured, predicted, rival, judged, joined=False, line=rule
+    )
     r2 = r_squared(measured, predicted) if len(measured) > 1 else nan
     verdict: Verdict = met if len(measured) else "not tested"
     return Result(law, figures, len(measured), error, unit, r2, rival_name, other, verdict, bar, [curve])

@@ -11,7 +11,7 @@ the verdict compares the model with the mean power of the fitted kernels.
 
 from __future__ import annotations
 
-import csv
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,17 @@ from scipy.optimize import nnls
 from workbench.errors import InputError
 from workbench.machine.power import CLASSES, ClassPower
 from workbench.units import watts
-from workbench.validation.data_set import Curve, DataSet, Result, Source, Verdict, percent_error, r_squared
+from workbench.validation.data_set import (
+    NO_BAR,
+    Curve,
+    DataSet,
+    Result,
+    Source,
+    Verdict,
+    csv_rows,
+    percent_error,
+    r_squared,
+)
 from workbench.validation.dispatch_runs import machine_of
 
 if TYPE_CHECKING:
@@ -37,6 +47,8 @@ _KINDS = {"move": 0, "load": 1, "store": 2}
 _READS = ("L1_RH", "L1_RM", "CC_ACC", "SHRD_ACC")
 _WRITES = ("L1_WH", "L1_WM")
 _COUNTERS = ("Benchmark", *_READS, *_WRITES, "Pipeline_Duty", "Num_Idle_SMs", "Elapsed_Cycles")
+_MOST_FIGURE = 1e18
+"""Of a counter or of watts: more than any run has."""
 _OTHER_NAMES = {"cutlassperftest": "cutlass"}
 """Programs whose two files name them differently."""
 
@@ -70,41 +82,43 @@ def extract(files: Sequence[Path]) -> pd.DataFrame:
 
 
 def _powers(path: Path) -> dict[str, float]:
-    with path.open(newline="") as file:
-        table = csv.DictReader(file)
-        column = next((name for name in table.fieldnames or () if "HW_power" in name), None)
-        if column is None or not table.fieldnames:
-            raise InputError(f"{path}: must be a table with a column 'mean HW_power'.")
-        try:
-            return {row[table.fieldnames[0]]: float(row[column]) for row in table}
-        except (TypeError, ValueError) as problem:
-            raise InputError(f"{path}: each row must have a kernel and its watts ({problem}).") from None
+    rows = csv_rows(path)
+    first, *others = rows[0]
+    column = next((name for name in others if "HW_power" in str(name)), None)
+    if column is None:
+        raise InputError(f"{path}: must be a table with a column 'mean HW_power'.")
+    return {str(row[first]): _figure(path, row, column, above_zero=True) for row in rows}
+
+
+def _figure(path: Path, row: Mapping[str, str], column: str, above_zero: bool = False) -> float:
+    try:
+        value = float(row[column] or "")
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 <= value < _MOST_FIGURE or (above_zero and value == 0):
+        least = "above 0" if above_zero else "0 at least"
+        raise InputError(f"{path}: {column} must be a number {least} in every row. Got {row[column]!r}.")
+    return value
 
 
 def _counters(path: Path, units: int) -> dict[str, dict[str, float]]:
     """Return the operations a cycle of each kernel, by its plain name; the rows of a program are k1, k2, ..."""
-    with path.open(newline="") as file:
-        table = csv.DictReader(file)
-        if lacking := [name for name in _COUNTERS if name not in (table.fieldnames or ())]:
-            raise InputError(f"{path}: must be a table with the column {lacking[0]}.")
-        counted: dict[str, dict[str, float]] = {}
-        seen: dict[str, int] = {}
-        for row in table:
-            program = row["Benchmark"]
-            seen[program] = seen.get(program, 0) + 1
-            name = program if re.search(r"_k\d+$", program) else f"{program}_k{seen[program]}"
-            try:
-                values = {key: float(row[key]) for key in _COUNTERS[1:]}
-                cycles = values["Elapsed_Cycles"]
-                counted[_plain(name)] = {
-                    "move": values["Pipeline_Duty"] * (units - values["Num_Idle_SMs"]),
-                    "load": sum(values[key] for key in _READS) / cycles,
-                    "store": sum(values[key] for key in _WRITES) / cycles,
-                }
-            except (TypeError, ValueError, ZeroDivisionError) as problem:
-                raise InputError(
-                    f"{path}: the counters of {program} must be numbers, cycles above 0 ({problem})."
-                ) from None
+    rows = csv_rows(path)
+    if lacking := [name for name in _COUNTERS if name not in rows[0]]:
+        raise InputError(f"{path}: must be a table with the column {lacking[0]}.")
+    counted: dict[str, dict[str, float]] = {}
+    seen: dict[str, int] = {}
+    for row in rows:
+        program = str(row["Benchmark"])
+        seen[program] = seen.get(program, 0) + 1
+        name = program if re.search(r"_k\d+$", program) else f"{program}_k{seen[program]}"
+        values = {key: _figure(path, row, key, key == "Elapsed_Cycles") for key in _COUNTERS[1:]}
+        cycles = values["Elapsed_Cycles"]
+        counted[_plain(name)] = {
+            "move": values["Pipeline_Duty"] * max(units - values["Num_Idle_SMs"], 0.0),
+            "load": sum(values[key] for key in _READS) / cycles,
+            "store": sum(values[key] for key in _WRITES) / cycles,
+        }
     return counted
 
 
@@ -132,6 +146,8 @@ def fit(facts: pd.DataFrame) -> dict[str, dict[str, Any]]:
     levers: dict[str, Any] = {}
     for card, rows in facts.groupby("card", sort=True):
         rows = rows[_fitted(rows) & rows["move"].notna()]
+        if rows.empty:
+            raise InputError(f"kernel_power: {card} has no kernel with watts and counters that can be fitted.")
         machine = machine_of(str(card), "kernel_power")
         measured = rows["watts"].to_numpy(float)
         idle = np.full(len(rows), float(machine.compute_units))
@@ -162,7 +178,9 @@ def _result(card: str, rows: pd.DataFrame, levers: Mapping[str, float]) -> Resul
     predicted = _predicted(card, rows, levers)
     mean = np.full(len(rows), float(measured[fitted & counted].mean()))
     judged = ~fitted & counted
-    error, other = (percent_error(measured[judged], each[judged]) for each in (predicted, mean))
+    error = other = float("nan")
+    if judged.any():
+        error, other = (percent_error(measured[judged], each[judged]) for each in (predicted, mean))
     verdict: Verdict = "confirmed" if error < other else "refuted"
     lacking = ", ".join(rows["kernel"][~counted])
     return Result(
@@ -171,11 +189,11 @@ def _result(card: str, rows: pd.DataFrame, levers: Mapping[str, float]) -> Resul
         points=int(judged.sum()),
         error=error,
         unit="%",
-        r2=r_squared(measured[judged], predicted[judged]),
+        r2=r_squared(measured[judged], predicted[judged]) if judged.any() else float("nan"),
         rival="the mean of the fitted kernels",
         rival_error=other,
         verdict=verdict if judged.any() else "not tested",
-        bar="no bar is set; mean error below that of the mean of the fitted kernels",
+        bar=f"{NO_BAR}; mean error below that of the mean of the fitted kernels",
         curves=[
             Curve(
                 card,
@@ -185,7 +203,10 @@ def _result(card: str, rows: pd.DataFrame, levers: Mapping[str, float]) -> Resul
                 measured,
                 predicted,
                 mean,
-                ~fitted,
+                judged,
+                joined=False,
+                names=rows["kernel"].tolist(),
+                neither=~counted,
             )
         ],
         note=f"Without counters, so in neither half: {lacking}." if lacking else "",

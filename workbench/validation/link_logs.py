@@ -15,7 +15,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.machine import Board, Card, Link
 from workbench.machine.link_widths import WIDTHS
-from workbench.validation.data_set import Curve, DataSet, Result, Source, percent_error
+from workbench.validation.data_set import MOST_GBPS, Curve, DataSet, Result, Source, percent_error
 from workbench.validation.links import both_over_one
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def _table(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_csv(path, comment="#", dtype={name: str for name in COLUMNS if name not in ("links", "gbps")})
     except (ValueError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: is no table of comma-separated values ({problem}).") from None
+        in_one_line = " ".join(str(problem).split())
+        raise InputError(f"{path}: is no table of comma-separated values ({in_one_line}).") from None
     if tuple(table.columns) != COLUMNS:
         raise InputError(
             f"{path}: must have the columns {', '.join(COLUMNS)}. Got {', '.join(map(str, table.columns))}."
@@ -58,8 +59,8 @@ def _table(path: Path) -> pd.DataFrame:
             if value not in known:
                 raise unknown_name(str(path), name, value, known)
     numbers = table[["links", "gbps"]].apply(pd.to_numeric, errors="coerce")
-    if not (numbers > 0).all(axis=None):
-        raise InputError(f"{path}: links and gbps must be numbers above 0.")
+    if not ((numbers > 0) & (numbers < MOST_GBPS)).all(axis=None):
+        raise InputError(f"{path}: links and gbps must be numbers above 0 and below {MOST_GBPS:,.0f}.")
     return table
 
 
@@ -124,14 +125,16 @@ def _made(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, predicted: np
     error, rival_error = (percent_error(measured, it) if points else float("nan") for it in (predicted, rival))
     met = error <= _BAR_PERCENT and error <= rival_error
     curve = Curve(
-        ", ".join(rows.card + " " + rows.pair),
-        "row",
+        law,
+        "card and pair",
         "bandwidth, GB/s",
         np.arange(points, dtype=np.float64),
         measured,
         predicted,
         rival,
         np.ones(points, bool),
+        joined=False,
+        names=(rows.card + ", " + rows.pair).tolist(),
     )
     return Result(
         law=law,

@@ -23,7 +23,7 @@ from workbench.machine.topologies import Topology, is_topology, read_topology
 from workbench.machine.topologies.nvidia import is_p2p, p2p_matrices
 from workbench.machine.topologies.pci import generation_named
 from workbench.structures.flow_sharing import Flows, finishing_times
-from workbench.validation.data_set import Curve, DataSet, Result, Source, percent_error, r_squared
+from workbench.validation.data_set import MOST_GBPS, Curve, DataSet, Result, Source, percent_error, r_squared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +64,9 @@ def _rows(path: Path, text: bytes) -> Iterator[tuple[Any, ...]]:
         raise InputError(f"{path}: must hold a matrix `{_WAYS['one']} ... (GB/s)` of two cards or more.")
     if any(values.shape != one.shape for values in matrices.values()):
         raise InputError(f"{path}: its matrices must be of the same cards.")
-    if (one <= 0).any():
-        raise InputError(f"{path}: {_WAYS['one']}: every bandwidth must be above 0.")
+    for ways, values in by_ways.items():
+        if values is not None and not ((values > 0) & (values < MOST_GBPS)).all():
+            raise InputError(f"{path}: {_WAYS[ways]}: every bandwidth must be above 0 and below {MOST_GBPS:,.0f} GB/s.")
     named = generation_named(text.decode(errors="replace"))
     joins = _joins(path, matrices, one, named[0] if named else "")
     for ways, values in by_ways.items():
@@ -158,6 +159,8 @@ _ON_PAPER, _FITTED = "paper widths", "link fitted"
 _TWICE, _DUPLEX = "both ways carry twice one way", "both ways carry duplex times one way"
 BAR = "within 5 % a pair on average, and no worse than one figure for all pairs"
 _BAR_PERCENT = 5.0
+_FLOWS = "The metric chooses cards and paths; simulated data flow as fast as the narrowest link of a path."
+_NOTHING = "No pair can be judged: the card or the matrix that the law needs is not in the file."
 
 
 class _Widths(NamedTuple):
@@ -290,6 +293,7 @@ def _result(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any]) -> Result:
                     predicted[source, target],
                     np.full(len(pairs), one_figure),
                     source != 0,
+                    joined=False,
                 )
             )
     measured, predicted, rival = (
@@ -310,7 +314,7 @@ def _result(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any]) -> Result:
         verdict="not tested" if not len(measured) else "confirmed" if met else "refuted",
         bar=BAR,
         curves=tuple(curves),
-        note="" if curves else "No pair can be judged: the card or the matrix that the law needs is not in the file.",
+        note=_FLOWS if curves else _NOTHING,
     )
 
 

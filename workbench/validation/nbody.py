@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.units import workgroups_for
-from workbench.validation.data_set import Curve, DataSet, Result, Source, Verdict, percent_error
+from workbench.validation.data_set import MOST_GROUPS, Curve, DataSet, Result, Source, Verdict, percent_error
 from workbench.validation.dispatch_runs import Kernel, machine_of, run_kernels, spans
 
 if TYPE_CHECKING:
@@ -30,30 +30,31 @@ LAWS = ("constant", "shared_rate")
 _CYCLES = 1000
 """A microsecond; a cycle is a nanosecond."""
 _COLUMNS = {"problem_size", "min_ms"}
-_FOREIGN = {"sim_time_ms", "sim_ms", "real_ms"}
-"""Columns of the tables of simulated times, which lie in the same folder."""
+_SIMULATED = ("sim_results_", "comparison_")
+"""Beginnings of the names of tables of simulated times, which lie in the same folder."""
 
 
 # Facts ---------------------------------------------------------------------------------------------------------------
 
 
 def extract(files: Sequence[Path]) -> pd.DataFrame:
-    """Return one row a card and number of particles, with the least time of the kernel; other kernels are left out."""
+    """Return one row a card and number of particles, with the least time of the kernel; others are left out.
+
+    Files of other tables in the folder of the scripts give no row.
+    """
     import pandas as pd
 
     rows = [row for path in files for row in _points(path)]
-    if not rows:
-        raise InputError(f"{files[0]}: holds no time of nbody; needs rows such as nbody,49152_particles,...")
     facts = pd.DataFrame(rows, columns=["card", "units", "particles", "min_ms"])
     return facts.sort_values(["card", "particles"]).drop_duplicates(["card", "particles"]).reset_index(drop=True)
 
 
 def _points(path: Path) -> list[tuple[str, int, int, float]]:
+    if path.name.startswith(_SIMULATED):
+        return []
     lines = [line for line in path.read_text(errors="replace").splitlines() if line and not line.startswith("#")]
     table = csv.DictReader(lines)
     names = set(table.fieldnames or ())
-    if names & _FOREIGN:
-        return []
     if not names >= _COLUMNS:
         raise InputError(f"{path}: must be a table with the columns problem_size and min_ms. Got {sorted(names)}.")
     rows = [row for row in table if row.get("kernel_name", "nbody") == "nbody"]
@@ -71,8 +72,10 @@ def _points(path: Path) -> list[tuple[str, int, int, float]]:
                 f"{path}: a point must be NUMBER_particles and milliseconds. Got {row['problem_size']!r}, "
                 f"{row['min_ms']!r}."
             ) from None
-        if points[-1][2] < 1 or not 0 < points[-1][3] < float("inf"):
-            raise InputError(f"{path}: {row['problem_size']}: particles and milliseconds must be above 0.")
+        if not 1 <= points[-1][2] <= GROUP * MOST_GROUPS or not 0 < points[-1][3] < float("inf"):
+            raise InputError(
+                f"{path}: {row['problem_size']}: milliseconds must be above 0, particles 1 to {GROUP * MOST_GROUPS}."
+            )
     return points
 
 

@@ -33,6 +33,9 @@ MOST_ROWS = 512
 """Rows of a file that become facts; of a longer one, rows at equal distances."""
 MOST_MB = 1 << 20
 """Of a footprint: more than any card has."""
+_MOST_DIGITS = 9
+_MOST_BASES = 256
+"""Cycles of a hit that are tried one by one; of a wider range only those that were measured."""
 LEAST_POINTS = 8
 """Footprints of the fitted stride, at least."""
 _COLUMNS = ["curve", "part", "stride_kb", "footprint_mb", "cycles"]
@@ -123,7 +126,9 @@ def read_chase(path: Path) -> Chase:
 
 def _whole_numbers(path: Path, number: int, texts: Sequence[str]) -> tuple[int, ...]:
     if not all(text.strip().isdecimal() for text in texts):
-        raise InputError(f"{path}: line {number}: must be whole numbers. Got {','.join(texts)!r}.")
+        raise InputError(f"{path}: line {number}: must be whole numbers. Got {','.join(texts)[:60]!r}.")
+    if long := next((text.strip() for text in texts if len(text.strip()) > _MOST_DIGITS), ""):
+        raise InputError(f"{path}: line {number}: a number may have {_MOST_DIGITS} digits. Got {len(long)} digits.")
     return tuple(int(text) for text in texts)
 
 
@@ -228,7 +233,9 @@ def fit_level(stride_kb: int, footprints: np.ndarray, cycles: np.ndarray) -> dic
     reach = _points_within_reach(footprints, cycles)
     if not reach:
         return {}
-    bases = range(int(cycles[:reach].min()), int(cycles[:reach].max()) + 1)
+    bases: Sequence[int] = range(int(cycles[:reach].min()), int(cycles[:reach].max()) + 1)
+    if len(bases) > _MOST_BASES:
+        bases = np.unique(cycles[:reach]).astype(int).tolist()
     accesses, weight = np.rint(footprints * 1024 / stride_kb).astype(np.int64), np.gradient(footprints)
     best: tuple[float, int, int, int, dict[str, int]] | None = None
     for strides in (1, 2, 4):

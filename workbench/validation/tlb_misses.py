@@ -7,7 +7,6 @@ its workgroups touch, and the count tells how workgroups are placed. The engine 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -24,7 +23,16 @@ from workbench.policies.policy import read_policy
 from workbench.records.dispatch import DispatchRecord
 from workbench.streams import Streams
 from workbench.units import waves_for
-from workbench.validation.data_set import Curve, DataSet, Result, Source, Verdict, percent_error
+from workbench.validation.data_set import (
+    MOST_GROUPS,
+    Curve,
+    DataSet,
+    Result,
+    Source,
+    Verdict,
+    csv_rows,
+    percent_error,
+)
 from workbench.validation.tlb_runs import SEED, in_order, misses, run_accesses
 from workbench.workloads.workload import Groups, Workload
 
@@ -91,7 +99,7 @@ def read_workload(counts: Path, system: Path | None) -> list[tuple[Card, int]]:
     InputError
         A file is not of the format; the sentence names it.
     """
-    rows = _read(counts)
+    rows = csv_rows(counts)
     if "Kernel_Name" not in rows[0]:
         raise InputError(f"{counts}: must have a column Kernel_Name, as rocprof-compute writes it.")
     rows = [row for row in rows if COUNTER in row and str(row["Kernel_Name"]).startswith(KERNEL)]
@@ -99,7 +107,7 @@ def read_workload(counts: Path, system: Path | None) -> list[tuple[Card, int]]:
         return []
     if system is None:
         raise InputError(f"{counts}: needs sysinfo.csv of the same folder, which names the card and its units.")
-    (about, *_) = _read(system)
+    (about, *_) = csv_rows(system)
     for column in ("gpu_model", *_SYSTEM.values()):
         if column not in about:
             raise InputError(f"{system}: must have a column {column}.")
@@ -108,27 +116,18 @@ def read_workload(counts: Path, system: Path | None) -> list[tuple[Card, int]]:
         raise InputError(f"{system}: num_xcd ({figures['dies']}) must divide cu_per_gpu ({figures['units']}).")
     return [
         (
-            Card(
-                str(about["gpu_model"]),
-                **figures,
-                threads=_whole(counts, row, "Grid_Size"),
-                group=_whole(counts, row, "Workgroup_Size"),
-            ),
+            Card(str(about["gpu_model"]), **figures, **_grid(counts, row)),
             _whole(counts, row, COUNTER, least=0),
         )
         for row in rows
     ]
 
 
-def _read(path: Path) -> list[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except csv.Error as wrong:
-        raise InputError(f"{path}: must be a CSV file ({wrong}).") from None
-    if not rows:
-        raise InputError(f"{path}: must have a line of column names and a row below it.")
-    return rows
+def _grid(path: Path, row: Mapping[str, str]) -> dict[str, int]:
+    threads, group = _whole(path, row, "Grid_Size"), _whole(path, row, "Workgroup_Size")
+    if threads > group * MOST_GROUPS:
+        raise InputError(f"{path}: a dispatch must have at most {MOST_GROUPS} workgroups. Got {threads // group}.")
+    return {"threads": threads, "group": group}
 
 
 def _whole(path: Path, row: Mapping[str, str], column: str, least: int = 1) -> int:
@@ -208,6 +207,7 @@ def _result(name: str, card: Card, law: Law, every: np.ndarray) -> Result:
                 predicted,
                 rival,
                 np.ones(measured.size, bool),
+                joined=False,
             )
         ],
         note=note,

@@ -217,7 +217,7 @@ def _result(law: str, table: str, rows: pd.DataFrame, levers: Mapping[str, Any])
         rival_error=percent_error(measured, nothing) if tested else float("nan"),
         verdict=verdict,
         bar=BAR,
-        curves=[Curve(*panel, np.arange(len(pairs), dtype=float), measured, predicted, nothing, every)],
+        curves=[Curve(*panel, np.arange(len(pairs), dtype=float), measured, predicted, nothing, every, False)],
         note=_note(groups, tested, measured, predicted),
     )
 

@@ -73,16 +73,13 @@ def validate_files(folder: Path, engine: str = "") -> list[Compared]:
     if not folder.is_dir():
         raise InputError(f"{folder}: must be a folder with public files of measurements.")
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    compared, known = [], False
+    compared = []
     for each in data_sets(engine):
         if matching := [path for path in files if any(path.match(pattern) for pattern in each.files)]:
-            known = True
             facts = each.extract(matching)
             if len(facts):
                 compared.append(_compared(each, facts, each.fit(facts), True))
     if not compared:
-        if known:
-            raise InputError(f"{folder}: its files hold nothing that a data set measures.")
         patterns = ", ".join(dict.fromkeys(pattern for each in data_sets(engine) for pattern in each.files))
         raise InputError(f"{folder}: holds no file of measurements. Expected one of: {patterns}.")
     return compared

@@ -110,7 +110,6 @@ def _always_full(card: str, variant: str) -> float:
 
 def _result(card: str, rows: pd.DataFrame) -> Result:
     measured, judged = rows["waves"].to_numpy(float), (rows["variant"] == JUDGED).to_numpy(bool)
-    lds = np.array([float(VARIANTS[variant]) for variant in rows["variant"]])
     predicted = np.array([mean_waves(card, variant) for variant in rows["variant"]])
     full = np.array([_always_full(card, variant) for variant in rows["variant"]])
     error = other = worst = float("nan")
@@ -134,8 +133,30 @@ def _result(card: str, rows: pd.DataFrame) -> Result:
         rival_error=other,
         verdict=met if judged.any() else "not tested",
         bar=f"within {BAR_PERCENT:g} % where the LDS limits, and not worse than all units full",
-        curves=[Curve(card, "bytes of LDS a group", "mean waves resident", lds, measured, predicted, full, judged)],
+        curves=[_curve(card, rows, measured, predicted, full)],
         note=f"Predicted for measured where the LDS does not limit: {', '.join(others)}." if others else "",
+    )
+
+
+def _curve(card: str, rows: pd.DataFrame, measured: np.ndarray, predicted: np.ndarray, full: np.ndarray) -> Curve:
+    judged = (rows["variant"] == JUDGED).to_numpy(bool)
+    order = np.argsort([VARIANTS[variant] for variant in rows["variant"]], kind="stable")
+    names = [
+        f"{VARIANTS[variant] // 1024} KiB, {readme}" for variant, readme in zip(rows.variant, rows.readme, strict=True)
+    ]
+    return Curve(
+        card,
+        "LDS a group, version of the README",
+        "mean waves resident",
+        np.arange(len(order), dtype=float),
+        measured[order],
+        predicted[order],
+        full[order],
+        judged[order],
+        joined=False,
+        names=[names[place] for place in order],
+        line="occupancy of the engine",
+        neither=~judged[order],
     )
 
 

@@ -149,6 +149,7 @@ def setup_of(one: Script, **others: Any) -> Setup:
     chosen = {question: policies(question)[name]() for question, name in names.items()} | {"driver": ByteCounter()}
     chosen["idle_release"] = policies("idle_release")["keep_all" if limit is None else "least_recently_used"](**idle)
     options = PoolOptions(
+        path_metric="bottleneck",
         max_hops=service.max_hops,
         service_ns=service.request_ns,
         driver_alloc_ns=service.driver_ns,

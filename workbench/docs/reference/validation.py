@@ -8,7 +8,7 @@ from functools import cache
 
 from workbench.docs import ROOT
 from workbench.docs.markdown import ref, sections, table
-from workbench.validation.table import with_unit
+from workbench.validation.table import verdict_in_words, with_unit
 
 JUDGED = ROOT / "data" / "validation" / "judged.csv"
 CONCLUSIONS = ROOT / "data" / "validation" / "conclusions.csv"
@@ -50,26 +50,26 @@ def validation_tables() -> str:
     groups = {heading: [row for row in stated if row["verdict"] == verdict] for verdict, heading in _HEADINGS.items()}
     for heading, rows in (groups | {_ALTERNATIVES: others}).items():
         if rows:
-            heads = ["card", "measured", "law", "fitted", "points", "error", "R2", "simplest rival", "verdict", "bar"]
+            heads = ["verdict", "card, measured", "law", "error", "simplest rival", "points", "R2", "fitted", "bar"]
             parts += [f"## {heading}", table(heads, map(_cells, rows))]
     return sections(*parts, "## Sources", table(["data set", "engine", "source"], _sources()))
 
 
 def _cells(row: Mapping[str, str]) -> list[str]:
-    law = row["law"] + (f"<br>{row['note']}" if row["note"] else "")
+    alike = f"same predictions: {row['same predictions']}" if row["same predictions"] else ""
+    law = "<br>".join(filter(None, [row["law"], row["note"], alike]))
     r2 = f"{float(row['R2']):.3g}" if row["R2"] else "-"
     error, rival = (with_unit(float(row[name] or "nan"), row["unit"]) for name in ("error", "error of the rival"))
     simplest = f"{row['rival']}: {rival}" if row["rival"] else "-"
     return [
-        row["card"],
-        row["measured"],
+        verdict_in_words(row),
+        f"{row['card']}: {row['measured']}",
         law,
-        row["fitted"] or "nothing",
-        row["judged points"],
         error,
-        r2,
         simplest,
-        row["verdict"],
+        row["judged points"],
+        r2,
+        row["fitted"] or "nothing",
         row["bar"],
     ]
 
