@@ -184,7 +184,7 @@ def test_a_table_of_another_number_of_cards_is_refused(tmp_path: Path) -> None:
 def test_other_files_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     assert not len(SET.extract([tmp_path / "notes.txt"]))
-    with pytest.raises(InputError, match="its files hold nothing that a data set measures"):
+    with pytest.raises(InputError, match="holds no file of measurements"):
         module.validate_files(tmp_path, "pool")
 
 
