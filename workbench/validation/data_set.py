@@ -107,6 +107,8 @@ class DataSet(NamedTuple):
     """From facts to the fitted levers of each law; it reads only the part that may be fitted."""
     judge: Callable[[pd.DataFrame, Mapping[str, Mapping[str, Any]]], Sequence[Result]]
     """From facts and the fitted levers of each law to one result a law; without facts to none."""
+    design: str = ""
+    """The earlier fit, if the judged part was computed before this one; empty if it was not."""
 
 
 NO_BAR = "no bar is set"

@@ -54,6 +54,7 @@ def _row(compared: Compared, result: Result) -> dict[str, Any]:
         "same predictions": "; ".join(_laws_alike(result, compared.results)),
         "bar": result.bar,
         "note": result.note,
+        "design": compared.data_set.design,
         "source": "; ".join(source_in_words(source) for source in compared.data_set.sources),
     }
 
@@ -146,6 +147,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         *_about(rows, "bar"),
         *(f"these points cannot tell apart: {'; '.join(laws)}" for laws in alike if len(laws) > 1),
         *_about(rows, "note"),
+        *([f"design: {rows[0]['design']}"] if rows[0]["design"] else []),
         *([f"source: {rows[0]['source']}"] if rows[0]["source"] else []),
     ]
 

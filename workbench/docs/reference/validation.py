@@ -52,7 +52,7 @@ def validation_tables() -> str:
         if rows:
             heads = ["verdict", "card, measured", "law", "error", "simplest rival", "points", "R2", "fitted", "bar"]
             parts += [f"## {heading}", table(heads, map(_cells, rows))]
-    return sections(*parts, "## Sources", table(["data set", "engine", "source"], _sources()))
+    return sections(*parts, "## Sources", table(["data set", "engine", "source", "earlier fit"], _sources()))
 
 
 def _cells(row: Mapping[str, str]) -> list[str]:
@@ -78,6 +78,6 @@ def _sources() -> list[list[str]]:
     sets = {row["data set"]: row for row in judged_rows()}
     engine = "reference/engines"
     return [
-        [f"`{name}`", ref(f"`{row['engine']}`", f"{engine}/{row['engine']}"), row["source"]]
+        [f"`{name}`", ref(f"`{row['engine']}`", f"{engine}/{row['engine']}"), row["source"], row["design"]]
         for name, row in sets.items()
     ]
