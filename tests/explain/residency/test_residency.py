@@ -99,11 +99,17 @@ def test_equal_pieces_leave_no_holes():
 
 @pytest.mark.slow
 @needs(TRACES)
-def test_the_serving_trace_loses_nothing_by_granule_and_something_by_rule():
+def test_the_serving_trace_loses_little_by_granule_and_something_by_rule():
+    """Six launches have groups of one wave with 6,848 bytes: 23 of them fit by the byte, 21 by granules of 1,280.
+
+    Such groups take no barrier, so that 32 of them may start on a unit (spec 7, R1); 16 would hide the granule.
+    """
     trace = read_trace(locate("rocprofv3_mi355x_part1"))
     assert (coverage_of(trace).whole, coverage_of(trace).untold, coverage_of(trace).asking) == (8000, 0, 1651)
     losses = {one.granule_bytes: one for one in by_granule(trace, preset("mi350x").machine())}
-    assert [*losses] == [*GRANULES] and losses[1280].lost == 0 and losses[1280].bound == 845
+    assert [*losses] == [*GRANULES] and (losses[1280].affected, losses[1280].bound) == (6, 851)
+    assert losses[1280].worst == pytest.approx(2 / 23, rel=1e-12)
+    assert losses[1280].lost == pytest.approx(1.0352316902384473e-05, rel=1e-9), "they have 1 in 50,000 of the time"
     workload = {"trace": "rocprofv3_mi355x_part1", "count": 600, "longest_us": 200}
     queued, recorded = (
         by_rule(workload, {"preset": "mi350x"}, ["first_fit"], arrival, units=2)[0]
