@@ -25,6 +25,20 @@ from workbench.structures.timetable import next_due, put, take
 
 
 @kernel
+def book(
+    cuts: Cuts, state: State, request: int, low: int, high: int, start: int, granules: int, size: int, now: int
+) -> None:
+    """Write down the block of the rows at the places [low, high) of a request."""
+    block = state.counters[COUNT.blocks]
+    state.counters[COUNT.blocks] += 1
+    state.base[block], state.granules[block], state.bytes[block] = start, granules, size
+    state.owner[block], state.granted[block] = request, now
+    state.origin[block] = cuts.offset[cuts.order[low]] if low > cuts.first[request] else 0
+    for place in range(low, high):
+        state.block[cuts.order[place]] = block
+
+
+@kernel
 def ask_heap(run: Run, request: int, at: int, low: int, high: int, now: int) -> bool:
     """Do one operation on the heap for the rows at the places [low, high) of a request; False where it refuses."""
     rules, cuts, state = run.rules, run.cuts, run.state
@@ -44,27 +58,14 @@ def ask_heap(run: Run, request: int, at: int, low: int, high: int, now: int) -> 
     granules = state.counters[COUNT.grants]
     start += at * rules.region
     if rules.frees != PIECEWISE:
-        _book(cuts, state, request, low, high, start, granules, size, now)
+        book(cuts, state, request, low, high, start, granules, size, now)
         return True
     origin = cuts.offset[cuts.order[low]]
     for place in range(low, high):
         row = cuts.order[place]
         first, own = (cuts.offset[row] - origin) // rules.granule, cuts.size[row] // rules.granule
-        _book(cuts, state, request, place, place + 1, start + first, own, cuts.size[row], now)
+        book(cuts, state, request, place, place + 1, start + first, own, cuts.size[row], now)
     return True
-
-
-@kernel
-def _book(
-    cuts: Cuts, state: State, request: int, low: int, high: int, start: int, granules: int, size: int, now: int
-) -> None:
-    block = state.counters[COUNT.blocks]
-    state.counters[COUNT.blocks] += 1
-    state.base[block], state.granules[block], state.bytes[block] = start, granules, size
-    state.owner[block], state.granted[block] = request, now
-    state.origin[block] = cuts.offset[cuts.order[low]] if low > cuts.first[request] else 0
-    for place in range(low, high):
-        state.block[cuts.order[place]] = block
 
 
 @noinline

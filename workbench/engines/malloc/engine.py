@@ -24,10 +24,15 @@ from workbench.engines.malloc.prepare import (
 )
 from workbench.engines.malloc.state import (
     ARENA,
+    ASKED,
     COUNT,
     COUNTERS,
     FAULT,
+    HIGH,
+    LOW,
     NONE,
+    PARALLEL,
+    UNIT,
     Arena,
     Columns,
     Cuts,
@@ -39,6 +44,7 @@ from workbench.engines.malloc.state import (
 )
 from workbench.machine import Machine
 from workbench.policies.malloc.lock import NO_LOCK
+from workbench.policies.malloc.parallel.access import ParallelHeap
 from workbench.policies.policy import Policy
 from workbench.records.malloc import MallocRecord, Work
 from workbench.structures.timetable import new_timetable, new_tournament
@@ -96,14 +102,15 @@ class Malloc(Simulator[MallocRecord]):
 
     def compiled_policies(self, run: Reading) -> list[Policy]:
         serve, heap, *_ = run.given.slots
-        return [policy for policy in (serve, placement_of(heap)) if policy is not None]
+        asked = heap if isinstance(heap, ParallelHeap) else placement_of(heap)
+        return [policy for policy in (serve, asked) if policy is not None]
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
         given, rules, columns, part = run
         cuts = self._cut(run, attempt.checked)
         arena = arena_of(given, rules)
-        policies = policies_of(placement_of(given.slots.heap), rules, attempt.checked)
-        state = _fresh(rules, columns, cuts, attempt.room, part)
+        policies = policies_of(given.slots.heap, rules, attempt.checked)
+        state = _fresh(rules, columns, cuts, arena, attempt.room, part)
         state.counters[COUNT.generator] = max(given.streams.integer("lock"), 1)
         return Play(rules, columns, cuts, arena, policies, state, occupied_bytes(rules, arena))
 
@@ -180,7 +187,7 @@ class Malloc(Simulator[MallocRecord]):
         )
 
 
-def _fresh(rules: Rules, columns: Columns, cuts: Cuts, room: Mapping[str, int], part: bool) -> State:
+def _fresh(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, room: Mapping[str, int], part: bool) -> State:
     """Return a state in which nobody waits and nothing is granted."""
     rows, requests = len(columns.arrival), len(cuts.leader)
     blocks = blocks_at_most(rules, rows, requests)
@@ -191,12 +198,28 @@ def _fresh(rules: Rules, columns: Columns, cuts: Cuts, room: Mapping[str, int], 
     sizes |= {"opens": warps if arena_frees else scheduled * part, "ranked": warps * part, "late": scheduled * part}
     sizes |= {"answers": (requests + rules.arenas) * part}
     sizes |= {"growing": rules.arenas, "held": requests} if rules.grows else {"growing": 0, "held": 0}
+    parallel = rules.heap == PARALLEL
+    sizes |= {"walkers": requests * parallel, "words": len(arena.words) * parallel}
     due, next_event = new_timetable(scheduled + 1), new_tournament(rules.arenas)
-    state = made(State, {**sizes, **room}, due=due, next_event=next_event)
+    accesses = new_timetable(requests * parallel + 1)
+    state = made(State, {**sizes, **room}, due=due, next_event=next_event, accesses=accesses)
     state.counters[COUNT.requests] = requests
+    if parallel:
+        state.counters[COUNT.together] = NONE
+        _enter_walks(rules, columns, cuts, state)
     if part:
         state.entered[:] = NONE
     if arena_frees:
         state.open[:] = 0
         state.left[:] = np.bincount(columns.warp[cuts.request >= 0], minlength=warps)
     return state
+
+
+def _enter_walks(rules: Rules, columns: Columns, cuts: Cuts, state: State) -> None:
+    """Write down what each request to a parallel heap asks for, its group and its compute unit."""
+    thread = columns.thread[cuts.leader]
+    granules = np.maximum(-(-(rules.header + cuts.total) // rules.granule), 1)
+    state.walks[:, ASKED] = np.minimum(granules, rules.region + 1)
+    state.walks[:, UNIT] = thread // rules.block_threads % rules.units
+    state.walks[:, LOW], state.walks[:, HIGH] = cuts.first[:-1], cuts.first[1:]
+    state.group[:] = thread // rules.unit

@@ -21,11 +21,13 @@ from workbench.engines.malloc.state import (
     LOWEST,
     NEXT,
     NONE,
+    PARALLEL,
     Arena,
     Policies,
     Rules,
     State,
 )
+from workbench.policies.malloc.parallel.access import RETURNED, ReturnView
 from workbench.policies.placement.question import PLACE, TOLD
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.bitmaps import is_free, mark_free, mark_taken
@@ -33,6 +35,7 @@ from workbench.structures.run_tree import highest_start, lowest_start, lowest_st
 
 ask_placement = PLACE.ask
 tell_placement = TOLD.ask
+tell_heap = RETURNED.ask
 
 
 @routine
@@ -180,6 +183,11 @@ def give_back(rules: Rules, arena: Arena, policies: Policies, state: State, bloc
         arena.room[at] += granules
         state.counters[COUNT.words] += ((start + granules - 1) >> 6) - (start >> 6) + 1
         _tell(policies.released, rules, arena, policies, state, at, start, granules, now)
+    elif rules.heap == PARALLEL:
+        if policies.released != NO_ANSWER:
+            answer = tell_heap(policies.released, ReturnView(start, granules, policies.params, arena.words))
+            if answer == RAISED:
+                fail(state.counters, FAULT.heap_raised, now, at, granules)
     elif rules.heap != BUMP:
         which = 63 - leading_zeros(np.uint64(granules))
         state.link[block] = arena.spare[at, which]

@@ -19,9 +19,10 @@ import numpy as np
 from workbench.compiled import by_reference, inlined, kernel, leading_zeros, noinline
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
+from workbench.engines.malloc.accesses import begin_accesses, end_accesses
 from workbench.engines.malloc.critical_section import ask_heap, enter_returns, note_answer, return_due, try_parts
 from workbench.engines.malloc.heap import extend
-from workbench.engines.malloc.state import COUNT, NEEDS, NONE, SINCE, Columns, Cuts, Rules, Run, State
+from workbench.engines.malloc.state import COUNT, NEEDS, NONE, PARALLEL, SINCE, Columns, Cuts, Rules, Run, State
 from workbench.policies.malloc.arenas import BY_HASH, BY_SIZE
 from workbench.policies.malloc.lock import BACK_OFF, IN_LINE, NO_LOCK
 from workbench.structures.rng import below
@@ -73,11 +74,18 @@ def let_one_happen(run: Run, comes: int) -> int:
         request = _to_int64(state.queue[counters[COUNT.arrived]])
         counters[COUNT.arrived] += 1
         counters[COUNT.now] = cycle_of(comes)
-        come(run.rules, state, request, _home(run, request), cycle_of(comes))
+        if run.rules.heap == PARALLEL:
+            return_due(run, cycle_of(comes))
+            begin_accesses(run, request, cycle_of(comes))
+        else:
+            come(run.rules, state, request, _home(run, request), cycle_of(comes))
         return next_coming(run)
     counters[COUNT.now] = cycle_of(soonest)
     at = first_place(state.next_event)
-    if rank_of(soonest) == ENDS:
+    if run.rules.heap == PARALLEL:
+        return_due(run, cycle_of(soonest))
+        end_accesses(run, cycle_of(soonest))
+    elif rank_of(soonest) == ENDS:
         _end(run, at, cycle_of(soonest))
     else:
         _start(run, at, cycle_of(soonest))

@@ -76,6 +76,20 @@ class MallocOptions(Spec):
         4, least=0, most=10_000, unit="cycles", description="a step of the sum and the prefix sum over the lanes"
     )
     split_cycles: int = lever(20, least=0, most=100_000, unit="cycles", description="dividing a block among its lanes")
+    launch_cycles: int = lever(
+        0,
+        least=0,
+        most=1_000_000,
+        unit="cycles",
+        description="from the launch to a call's first try; a card shows 3 to 6 us (spec 2, R31)",
+    )
+    block_threads: int = lever(
+        256,
+        least=1,
+        most=1 << 16,
+        unit="threads",
+        description="of a thread block; blocks go round the compute units (spec 2, R31)",
+    )
     barrier_step_cycles: int = lever(
         30, least=0, most=10_000, unit="cycles", description="a step of the barrier that gathers a thread block"
     )

@@ -35,11 +35,13 @@ from workbench.engines.malloc.state import (
     Rules,
 )
 from workbench.errors import InputError, wrong_value
+from workbench.policies.malloc.arenas import OneHeap
 from workbench.policies.malloc.device_heap import check_pieces
 from workbench.policies.malloc.heap import BitmapArena, HeapPolicy, SizeClasses, rounds
+from workbench.policies.malloc.lock import WordByWord
+from workbench.policies.malloc.parallel.access import ParallelHeap
 from workbench.policies.malloc.serve import MOST_BYTES
 from workbench.policies.placement.question import Placement
-from workbench.streams import Streams
 from workbench.structures.bitmaps import all_free, packed
 from workbench.structures.run_tree import new_run_tree
 from workbench.workloads.workload import Mallocs
@@ -58,6 +60,7 @@ SKIPS = 1
 """Tests set 0: no cycle of a line is left out (`Rules.skips`)."""
 _FAILURES = ("all_null", "per_thread_fallback", "halve_and_retry")
 _FREES = ("refcount", "piecewise", "arena")
+MOST_PARALLEL = 1 << 24
 _MOMENTS = {"before_request": BEFORE, "during_lock_wait": DURING, "after_grant": AFTER}
 
 
@@ -66,10 +69,35 @@ def check_policies(case: Case) -> None:
     slots, granules = case.slots, case.options.heap_bytes // case.options.granule_bytes
     with at_slot(case.setup, "serve"):
         check_pieces(slots.serve, slots.heap, case.options.granule_bytes)
+    _check_parallel(case)
     if granules // slots.arenas.count() < 2:
         expected = f"must leave each at least two granules of {case.options.granule_bytes} bytes"
         name, count = f"{slots.arenas.name}.arenas", slots.arenas.count()
         raise wrong_value("", name, expected, count, max(granules // 2, 1))
+
+
+def _check_parallel(case: Case) -> None:
+    """Refuse a parallel heap under a lock of the whole heap, in several arenas or too large, and the lock of words for
+    another heap."""
+    heap, lock, arenas = case.slots.heap, case.slots.lock, case.slots.arenas
+    parallel = isinstance(heap, ParallelHeap)
+    if parallel != isinstance(lock, WordByWord):
+        expected = "must be word_by_word" if parallel else "must be a lock of the whole heap"
+        nearest = "word_by_word" if parallel else "trylock_spin"
+        raise wrong_value("", "policy.lock", f"{expected} for the heap {heap.name}", lock.name, nearest)
+    if not parallel:
+        return
+    if not isinstance(arenas, OneHeap):
+        raise wrong_value("", "policy.arenas", f"must be one_heap for the heap {heap.name}", arenas.name, "one_heap")
+    if case.options.heap_bytes // case.options.granule_bytes > MOST_PARALLEL:
+        expected = f"must be at most {MOST_PARALLEL} granules of {case.options.granule_bytes} bytes for {heap.name}"
+        nearest = MOST_PARALLEL * case.options.granule_bytes
+        raise wrong_value("", f"{case.options.name}.heap_bytes", expected, case.options.heap_bytes, nearest)
+    if case.options.atomics.figures() != (0, 0, 0):
+        expected = (
+            f"must be fixed_latency of 0 cycles for {heap.name}: the levers of word_by_word say what accesses take"
+        )
+        raise wrong_value("", f"{case.options.name}.atomics", expected, case.options.atomics.short(), "fixed_latency")
 
 
 def check_warps(case: Case) -> None:
@@ -101,11 +129,12 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
     scan, moment = serve.scan_steps() * options.scan_step_cycles, _MOMENTS[serve.prefix_moment()]
     barrier = serve.barrier_steps() * options.barrier_step_cycles
     latency = options.atomics.figures()
+    by_word = isinstance(lock, WordByWord)
     return Rules(
         unit=serve.unit(),
         header=serve.block_header(),
-        before_cycles=barrier + (0 if moment == DURING else scan),
-        during_cycles=barrier + scan if moment == DURING else 0,
+        before_cycles=options.launch_cycles + barrier + (0 if moment == DURING else scan),
+        during_cycles=options.launch_cycles + barrier + scan if moment == DURING else 0,
         division_cycles=(options.split_cycles + (scan if moment == AFTER else 0)) * int(serve.divides()),
         overlaps=int(serve.overlaps_split()),
         on_failure=_FAILURES.index(serve.on_failure()),
@@ -120,6 +149,11 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         handoff_a_waiter=lock.handoff()[1],
         rereads=int(lock.rereads()),
         retries=int(lock.retries()),
+        merges=int(by_word and lock.merge_lanes),
+        swap_cycles=lock.swap_cycles if by_word else 0,
+        travel_cycles=lock.travel_cycles if by_word else 0,
+        block_threads=options.block_threads,
+        units=case.machine.compute_units,
         latency=latency[0],
         latency_a_waiter=latency[1],
         latency_waiters=latency[2],
@@ -155,7 +189,8 @@ def arena_of(case: Case, rules: Rules) -> Arena:
         free=free,
         tree=np.stack(trees),
         room=np.array([int(np.bitwise_count(one).sum()) for one in maps], np.int64),
-        memory=_memories(placement, rules, streams),
+        memory=_memories(case, rules),
+        words=_words(case, rules),
         limit=np.full(rules.arenas, size),
         rounded=_rounded(placement, rules),
         top=np.full(rules.arenas, 0 if bitmap else taken),
@@ -177,12 +212,21 @@ def occupied_bytes(rules: Rules, arena: Arena) -> int:
     return granules * rules.granule
 
 
-def _memories(placement: Placement | None, rules: Rules, streams: Streams) -> np.ndarray:
+def _memories(case: Case, rules: Rules) -> np.ndarray:
     """Return what the placement policy remembers of each arena; one that draws has a stream of its own for each."""
+    placement = placement_of(case.slots.heap)
     if placement is None or rules.search != ASK:
         return np.zeros((rules.arenas, 1), np.int64)
-    seeds = [streams.integer(f"placement/{at}") for at in range(rules.arenas)]
+    seeds = [case.streams.integer(f"placement/{at}") for at in range(rules.arenas)]
     return np.stack([placement.start_memory(rules.region, seed) for seed in seeds])
+
+
+def _words(case: Case, rules: Rules) -> np.ndarray:
+    """Return what a parallel heap remembers; what is occupied lies behind its granules."""
+    heap, granules = case.slots.heap, granules_of(case)
+    if not isinstance(heap, ParallelHeap):
+        return np.zeros(1, np.int64)
+    return heap.start_memory(granules - int(case.options.occupancy * granules), rules.granule, rules.units)
 
 
 def _rounded(placement: Placement | None, rules: Rules) -> np.ndarray:
@@ -198,8 +242,12 @@ def _rounded(placement: Placement | None, rules: Rules) -> np.ndarray:
     return np.asarray(placement.footprint(lengths, rules.region), np.int64)
 
 
-def policies_of(placement: Placement | None, rules: Rules, checked: bool) -> Policies:
+def policies_of(heap: HeapPolicy, rules: Rules, checked: bool) -> Policies:
     """Return what is called while the loop runs; nothing where a summary answers."""
+    if isinstance(heap, ParallelHeap):
+        returned = heap.ready_notice("returned", checked)
+        return Policies(heap.ready_answer(checked), NO_ANSWER, returned, heap.parameters())
+    placement = placement_of(heap)
     if placement is None or rules.search != ASK:
         return Policies(NO_ANSWER, NO_ANSWER, NO_ANSWER, np.zeros(1))
     ready = placement.ready(rules.region, 0, checked)

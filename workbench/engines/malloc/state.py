@@ -12,18 +12,23 @@ import numpy as np
 
 from workbench.compiled import RAISED, Answer, by_reference, kernel, routine
 from workbench.engines.kit import FINE, STOP, column, fail, log, numbered, raised, wrong
+from workbench.policies.malloc.parallel.access import OWN
 from workbench.policies.malloc.serve import SERVE, ReadyServe, ServeView
 from workbench.structures.timetable import Timetable
 
 ALL_NULL, PER_THREAD, HALVE = range(3)
 REFCOUNT, PIECEWISE, ARENA = range(3)
 BEFORE, DURING, AFTER = range(3)
-BITMAP, BUMP, CLASSES = range(3)
+BITMAP, BUMP, CLASSES, PARALLEL = range(4)
 ASK, LOWEST, HIGHEST, NEXT, NEAREST, SMALLEST = range(6)
 NOTHING, NOBODY_ASKS = -1, -2
 """In the place of a row's request: the policy gives it nothing; nobody asks for it."""
 NONE = -1
 RANK_OF, WARP_AT = range(2)
+ASKED, UNIT, LOW, HIGH, TOGETHER, REMEMBERED = range(6)
+"""Of each request to a parallel heap: the granules that it asks for now, its compute unit, the places of the rows that
+it asks for, how many requests its entry in the timetable stands for, what it remembers."""
+WIDTH = REMEMBERED + OWN
 NEEDS, SINCE = range(2)
 """The request whose section waits for a chunk (-1 = none does), and since when."""
 SIZES = 40
@@ -62,6 +67,10 @@ class Counters(NamedTuple):
     refusals: int
     generator: int
     """The state of the random numbers of the lock."""
+    together: int
+    """The request whose entry in the timetable those join that follow it, -1 = there is none."""
+    until: int
+    """When the access of that entry ends."""
 
 
 class Faults(NamedTuple):
@@ -72,6 +81,8 @@ class Faults(NamedTuple):
     serve_wrong: int = wrong("serve")
     placement_raised: int = raised("heap.placement")
     not_free: int = wrong("heap.placement")
+    heap_raised: int = raised("heap")
+    heap_wrong: int = wrong("heap")
 
 
 COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
@@ -112,6 +123,11 @@ class Rules(NamedTuple):
     handoff_a_waiter: int
     rereads: int
     retries: int
+    merges: int
+    swap_cycles: int
+    travel_cycles: int
+    block_threads: int
+    units: int
     latency: int
     latency_a_waiter: int
     latency_waiters: int
@@ -162,6 +178,8 @@ class Arena(NamedTuple):
     """int64[arenas], free granules of a bitmap."""
     memory: np.ndarray
     """int64[arenas, slots], what the placement policy remembers."""
+    words: np.ndarray
+    """int64[words], what a parallel heap remembers."""
     limit: np.ndarray
     """int64[arenas], granules of each; of a bitmap those behind them are marked as taken."""
     rounded: np.ndarray
@@ -183,6 +201,8 @@ class State(NamedTuple):
     """What will be given back; each entry carries a block, or a warp for the free policy `arena`."""
     next_event: np.ndarray
     """A tournament over the arenas: the moment of each one's next event."""
+    accesses: Timetable
+    """The accesses under way, at their ends; each entry carries the first of the requests that go together."""
     counters: np.ndarray = column(np.int64, COUNTERS)
     busy: np.ndarray = column(np.bool_, "arenas")
     """Whether somebody is in the critical section."""
@@ -244,6 +264,17 @@ class State(NamedTuple):
     """Of each arena that may grow: `NEEDS`, `SINCE`."""
     held: np.ndarray = column(np.int64, "held")
     """Of each request: the cycles for which it waited for a chunk."""
+    walks: np.ndarray = column(np.int32, "walkers", WIDTH)
+    """What each request asks for now, and what it remembers between its accesses; only of a parallel heap, as the next
+    four."""
+    group: np.ndarray = column(np.int64, "walkers")
+    """The group of each request."""
+    own: np.ndarray = column(np.int64, OWN)
+    """What the request at hand remembers."""
+    out: np.ndarray = column(np.int64, 2)
+    """What the heap says of the next access, or of the block."""
+    words: np.ndarray = column(np.int64, "words", 3)
+    """Of each word: when it is free, and of the latest addition the cycle after its issue and the group."""
     stack: np.ndarray = column(np.int64, 128)
     """Halves that are still to be tried."""
     taken_log: np.ndarray = log("taken", 3)

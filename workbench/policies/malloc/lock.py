@@ -11,12 +11,15 @@ from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.policy import Policy
 
-EACH_SECTION, BACK_OFF, IN_LINE, NO_LOCK = range(4)
+EACH_SECTION, BACK_OFF, IN_LINE, NO_LOCK, BY_WORD = range(5)
 HOLD_SAYS = "how long the heap operation keeps the lock"
 
 
 class HeapLock(Policy, abstract=True):
-    """The base of every lock model. The engine knows four kinds: retry each section, back-off, in line, no lock."""
+    """The base of every lock model.
+
+    The engine knows five kinds: retry each section, back-off, in line, no lock, word by word.
+    """
 
     question: ClassVar[str] = "lock"
     kind: ClassVar[int] = EACH_SECTION
@@ -174,3 +177,32 @@ class LockFree(HeapLock):
 
     def retries(self) -> bool:
         return self.operation == "compare_and_swap"
+
+
+class WordByWord(HeapLock):
+    """No lock of the whole heap: accesses to one word follow one another, accesses to different words do not wait.
+
+    Parallel heaps need it. Of accesses to one word the one that was issued first goes first. Lanes of a warp share an
+    addition to one word.
+
+    References
+    ----------
+    spec 2, R23-R30; NVIDIA, "Kepler GK110" whitepaper, 2012: one atomic operation a clock on a common address; Z. Jia,
+    M. Maggioni, B. Staiger and D. Scarpazza, "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking",
+    2018: some 200 cycles to the L2 cache.
+
+    Examples
+    --------
+    >>> WordByWord().plain()["swap_cycles"]
+    200
+    """
+
+    kind = BY_WORD
+    hold_cycles: int = lever(
+        1, least=1, most=1_000_000, scale="log", unit="cycles", description="from one atomic on a word to the next"
+    )
+    swap_cycles: int = lever(
+        200, least=1, most=1_000_000, scale="log", unit="cycles", description="from one compare-and-swap to the next"
+    )
+    travel_cycles: int = lever(200, least=0, most=1_000_000, unit="cycles", description="from a thread to a word")
+    merge_lanes: bool = lever(True, description="whether lanes of a warp share an addition to one word")
