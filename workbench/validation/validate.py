@@ -23,7 +23,7 @@ _MODULES: tuple[str, ...] = (
     *("nbody", "kernel_pairs", "waves_resident", "kernel_power"),
     *("tlb_chases", "tlb_sharing", "tlb_misses"),
     *("links", "link_logs"),
-    "block_order",
+    *("block_order", "device_malloc"),
 )
 """Modules of this package, each with a tuple SETS, in the order in which the table lists them."""
 

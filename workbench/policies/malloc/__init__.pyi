@@ -21,8 +21,19 @@ from workbench.policies.malloc.lock import QueueLock as QueueLock
 from workbench.policies.malloc.lock import TicketLock as TicketLock
 from workbench.policies.malloc.lock import TrylockBackoff as TrylockBackoff
 from workbench.policies.malloc.lock import TrylockSpin as TrylockSpin
+from workbench.policies.malloc.lock import WordByWord as WordByWord
+from workbench.policies.malloc.parallel.access import ParallelHeap as ParallelHeap
+from workbench.policies.malloc.parallel.bins import HashedBins as HashedBins
+from workbench.policies.malloc.parallel.blocks import BasicBlocks as BasicBlocks
+from workbench.policies.malloc.parallel.pages import ScatteredPages as ScatteredPages
+from workbench.policies.malloc.parallel.pointers import AtomicPointer as AtomicPointer
+from workbench.policies.malloc.parallel.pointers import CircularList as CircularList
+from workbench.policies.malloc.parallel.queues import ChunkQueue as ChunkQueue
+from workbench.policies.malloc.parallel.queues import PageQueue as PageQueue
+from workbench.policies.malloc.parallel.slabs import Slabs as Slabs
 from workbench.policies.malloc.serve import Serve as Serve
 from workbench.policies.malloc.serve import Served as Served
+from workbench.policies.malloc.small_aggregation import SmallAggregated as SmallAggregated
 from workbench.policies.policy import Policy
 
 AS_FOUND: Mapping[str, Mapping[str, Policy]]

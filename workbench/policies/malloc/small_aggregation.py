@@ -1,4 +1,4 @@
-"""Aggregation of small requests alone; a large one, or one alone in its warp, is asked for as it is (spec 2, section 7)."""
+"""Aggregation of small requests alone; a large one, or one alone in its warp, stays as it is (spec 2, section 7)."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Slabs(ParallelHeap):
     """
 
     slabs: int = lever(
-        128, least=1, most=4096, scale="log", unit="slabs", description="parts of the heap that slabs are"
+        128, least=1, most=1 << 16, scale="log", unit="slabs", description="parts of the heap that slabs are"
     )
     fill_percent: int = lever(85, least=1, most=100, unit="%", description="of its blocks, when a slab is replaced")
     large_bytes: int = lever(3072, least=16, most=1 << 30, unit="bytes", description="above, `large` serves")
@@ -128,7 +128,7 @@ class Slabs(ParallelHeap):
         return np.concatenate([np.array(own, float), self.large.parameters()])
 
     def start_memory(self, granules: int, granule_bytes: int, units: int) -> np.ndarray:
-        """Return the memory: places, a slab a class, entries of slabs, the slab of each block, the words of the bins."""
+        """Return the memory: places, a slab a class, entries of slabs, the slab of each block, the bins' words."""
         length = max(granules // self.slabs, 1)
         entries = (BITMAP + int(words_for(length))) * self.slabs
         table = REFILLING + CLASSES
