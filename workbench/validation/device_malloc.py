@@ -29,7 +29,7 @@ BETWEEN = tuple(n for n in THREADS if n <= 2048 and n not in FITTED)
 BEYOND = tuple(n for n in THREADS if n >= 8192)
 BAR_BETWEEN, BAR_BEYOND, BAR_RANKS = 10.0, 30.0, 0.9
 BAR_GAIN, BAR_FULL, NO_GAIN = 25.0, 5.0, (0.8, 1.25)
-FULL_GRANULES = 1 << 18
+FULL_GRANULES = 1 << 14
 """Granules of the heap that is filled; the share hardly depends on it."""
 _REPEATS = 2
 """Passes over the fitted levers."""

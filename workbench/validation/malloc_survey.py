@@ -36,7 +36,7 @@ def extract(files: Sequence[Path]) -> pd.DataFrame:
     """Return one row a card, measure, design, size and number of threads.
 
     The measures are `scaling` (milliseconds), `aggregation` (the time of 10,000 allocations, one a warp over 32 a warp)
-    and `full` (bytes given out until an allocation fails, in percent of the heap).
+    and `full` (bytes given out until an allocation fails, in percent of the heap). A 0 is no measurement.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def extract(files: Sequence[Path]) -> pd.DataFrame:
             if named["design"] in DESIGNS and int(named["bytes"]) in SIZES:
                 times, card = read_times(path, "NumThreads"), folder_of(path)
                 size = int(named["bytes"])
-                rows += [(card, "scaling", named["design"], size, n, times[n]) for n in THREADS if n in times]
+                rows += [(card, "scaling", named["design"], size, n, times[n]) for n in THREADS if times.get(n, 0) > 0]
         elif (named := _WARP.fullmatch(path.name)) and named["design"] in DESIGNS:
             other = path.with_name(path.name.removeprefix("warp_"))
             if other.exists():
