@@ -31,8 +31,8 @@ BAR_BETWEEN, BAR_BEYOND, BAR_RANKS = 10.0, 30.0, 0.9
 BAR_GAIN, BAR_FULL, NO_GAIN = 25.0, 5.0, (0.8, 1.25)
 FULL_GRANULES = 1 << 14
 """Granules of the heap that is filled; the share hardly depends on it."""
-_REPEATS = 2
-"""Passes over the fitted levers."""
+_REPEATS, _GRID = 2, 9
+"""Passes over the fitted levers, and values of each that are tried first."""
 
 
 class Fitted(NamedTuple):
@@ -51,7 +51,7 @@ _SECTION = Fitted("heap", "section_cycles", 50, 20_000)
 _CHUNK = Fitted("heap", "chunk_cycles", 50, 50_000)
 _TRIED: Mapping[str, Sequence[Fitted]] = {
     "CUDA": (Fitted("heap", "bins", 1, 256), Fitted("heap", "bin_cycles", 50, 50_000)),
-    "XMalloc": (_SWAP, Fitted("heap", "superblock_cycles", 50, 50_000)),
+    "XMalloc": (_SWAP, Fitted("heap", "superblock_cycles", 50, 1_000_000)),
     "ScatterAlloc": (_SWAP, Fitted("heap", "mutex_cycles", 50, 50_000)),
     "Halloc": (_HOLD,),
     "RegEff-A": (_HOLD,),
@@ -101,9 +101,8 @@ def fit_design(design: str, rows: pd.DataFrame, cuda: Mapping[str, Any]) -> dict
 
     for _ in range(_REPEATS if len(chosen) > 1 else 1):
         for each in list(chosen):
-            bounds = np.log(each.least), np.log(each.most)
-            tried = minimize_scalar(error_at(each), bounds=bounds, method="bounded", options={"xatol": 0.01})
-            chosen[each] = min(max(round(float(np.exp(tried.x))), each.least), each.most)
+            found = _least(error_at(each), float(np.log(each.least)), float(np.log(each.most)))
+            chosen[each] = min(max(round(float(np.exp(found))), each.least), each.most)
     launch = round(_launch(rest(), measured)[0] * machine.clock_mhz * 1000)
     return {"own_cycles" if design == "CUDA" else "launch_cycles": launch, **_named(chosen)}
 
@@ -111,6 +110,15 @@ def fit_design(design: str, rows: pd.DataFrame, cuda: Mapping[str, Any]) -> dict
 def of_survey(design: str) -> Mapping[str, Policy]:
     """Return the policies of an allocator of the survey."""
     return AS_FOUND["RegEff-A" if design == "RegEff-AW" else design]
+
+
+def _least(error: Callable[[float], float], low: float, high: float) -> float:
+    """Return where an error of several valleys is least: the best of a grid, and what is best around it."""
+    grid = np.linspace(low, high, _GRID)
+    place = int(np.argmin([error(each) for each in grid]))
+    bounds = grid[max(place - 1, 0)], grid[min(place + 1, _GRID - 1)]
+    around = minimize_scalar(error, bounds=bounds, method="bounded", options={"xatol": 0.01})
+    return float(around.x) if around.fun < error(float(grid[place])) else float(grid[place])
 
 
 def _named(chosen: Mapping[Fitted, int]) -> dict[str, int]:

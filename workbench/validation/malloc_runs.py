@@ -81,8 +81,10 @@ def allocation_ms(
     one_a_warp : bool, optional
         Whether each thread is the only one of its warp that allocates.
     """
-    thread = np.tile(np.arange(threads) * (WARP if one_a_warp else 1), 2)
-    second = _ROUND + _PAUSE
+    once = np.arange(threads) * (WARP if one_a_warp else 1)
+    round_of_blocks = MallocOptions().block_threads * machine.compute_units
+    thread = np.concatenate([once, once + -(-int(once[-1] + 1) // round_of_blocks) * round_of_blocks])
+    second = _ROUND + _PAUSE  # by threads of their own, of the same compute units
     arrival, free_at = np.repeat([0, second], threads), np.repeat([_ROUND, -1], threads)
     record = Malloc().simulate(
         _setup(design, levers, machine, size, GRANULES, GivenCalls(arrival, thread, size, free_at)), 0

@@ -15,7 +15,9 @@ from workbench.engines.malloc.critical_section import book, enter_returns, note_
 from workbench.engines.malloc.state import (
     ALL_NULL,
     ASKED,
+    BLOCK,
     COUNT,
+    CROWD,
     FAULT,
     HALVE,
     HIGH,
@@ -44,15 +46,62 @@ from workbench.policies.malloc.parallel.access import (
 from workbench.structures.timetable import NEVER, next_due, put, set_time, take
 
 ask_heap_policy = ACCESS.ask
+LEFT, UNDER_WAY = range(2)
+"""Of each thread block: requests that are not answered, and whether it is under way."""
 FREE_AT, ADDED_AT, ADDED_BY = range(3)
 """Of each word: when all its accesses have ended; the cycle after that at which the latest was issued, if that was an
 `add`, and its group."""
 
 
 @noinline
+def next_admission(run: Run) -> int:
+    """Return the moment at which the next request comes, whose thread block must be under way or find room; or
+    `NEVER`."""
+    state, counters = run.state, run.state.counters
+    if counters[COUNT.arrived] < counters[COUNT.admitted]:
+        return moment(counters[COUNT.admitted_at], RANK.malloc_requests)
+    if counters[COUNT.arrived] == counters[COUNT.queued]:
+        return NEVER
+    request = state.queue[counters[COUNT.arrived]]
+    if not _has_room(run, state.walks[request, BLOCK]):
+        return NEVER
+    comes = run.columns.arrival[run.cuts.leader[request]] + run.rules.before_cycles
+    return moment(max(comes, counters[COUNT.freed_at]), RANK.malloc_requests)
+
+
+@kernel
+def _has_room(run: Run, block: int) -> bool:
+    """Return whether a thread block is under way, or may be."""
+    resident = run.rules.resident
+    return bool(
+        run.state.blocks_left[block, UNDER_WAY] or resident == 0 or run.state.counters[COUNT.running] < resident
+    )
+
+
+@kernel
+def _admit(run: Run, now: int) -> None:
+    """Admit all requests that come now."""
+    state, counters = run.state, run.state.counters
+    while counters[COUNT.admitted] < counters[COUNT.queued]:
+        request = state.queue[counters[COUNT.admitted]]
+        block, group = state.walks[request, BLOCK], state.walks[request, CROWD]
+        comes = run.columns.arrival[run.cuts.leader[request]] + run.rules.before_cycles
+        if comes > now or not _has_room(run, block):
+            return
+        counters[COUNT.running] += not state.blocks_left[block, UNDER_WAY]
+        state.blocks_left[block, UNDER_WAY] = 1
+        counters[COUNT.present] += state.crowd[group] == 0
+        state.crowd[group] += 1
+        counters[COUNT.admitted] += 1
+        counters[COUNT.admitted_at] = now
+
+
+@noinline
 def begin_accesses(run: Run, request: int, now: int) -> None:
     """Let a request that comes now make its first access."""
     state = run.state
+    if state.counters[COUNT.arrived] > state.counters[COUNT.admitted]:
+        _admit(run, now)
     state.entered[request] = state.acquired[request] = now
     _go_on(run, request, now)
     _plan(run)
@@ -169,7 +218,9 @@ def _issue(run: Run, request: int, kind: int, group: int, now: int) -> None:
             and state.words[word, ADDED_AT] == now + 1
             and state.words[word, ADDED_BY] == group
         )
-        if kind != HOLD:
+        if kind == HOLD:
+            cycles += rules.poll_cycles * counters[COUNT.present]
+        else:
             cycles = rules.swap_cycles if kind == SWAP else rules.hold_cycles
         reaches, free = now + rules.travel_cycles, state.words[word, FREE_AT]
         starts = max(reaches, free)
@@ -240,6 +291,14 @@ def _answer(run: Run, request: int, now: int) -> None:
     """Answer a request."""
     rules, state = run.rules, run.state
     hidden = run.columns.arrival[run.cuts.leader[request]] + rules.during_cycles
+    block, group = state.walks[request, BLOCK], state.walks[request, CROWD]
+    state.blocks_left[block, LEFT] -= 1
+    state.crowd[group] -= 1
+    state.counters[COUNT.present] -= state.crowd[group] == 0
+    if state.blocks_left[block, LEFT] == 0:
+        state.blocks_left[block, UNDER_WAY] = 0
+        state.counters[COUNT.running] -= 1
+        state.counters[COUNT.freed_at] = now
     state.ended[request] = now
     state.ready[request] = max(now, hidden) + rules.division_cycles
     enter_returns(run, request, state.ready[request])

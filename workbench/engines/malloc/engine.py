@@ -25,8 +25,10 @@ from workbench.engines.malloc.prepare import (
 from workbench.engines.malloc.state import (
     ARENA,
     ASKED,
+    BLOCK,
     COUNT,
     COUNTERS,
+    CROWD,
     FAULT,
     HIGH,
     LOW,
@@ -200,6 +202,7 @@ def _fresh(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, room: Mappi
     sizes |= {"growing": rules.arenas, "held": requests} if rules.grows else {"growing": 0, "held": 0}
     parallel = rules.heap == PARALLEL
     sizes |= {"walkers": requests * parallel, "words": len(arena.words) * parallel}
+    sizes |= {"thread_blocks": requests * parallel, "groups": requests * parallel}
     due, next_event = new_timetable(scheduled + 1), new_tournament(rules.arenas)
     accesses = new_timetable(requests * parallel + 1)
     state = made(State, {**sizes, **room}, due=due, next_event=next_event, accesses=accesses)
@@ -216,10 +219,21 @@ def _fresh(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, room: Mappi
 
 
 def _enter_walks(rules: Rules, columns: Columns, cuts: Cuts, state: State) -> None:
-    """Write down what each request to a parallel heap asks for, its group and its compute unit."""
-    thread = columns.thread[cuts.leader]
+    """Write down what each request to a parallel heap asks for, its group, its thread block and its compute unit."""
+    thread, walks = columns.thread[cuts.leader], state.walks
     granules = np.maximum(-(-(rules.header + cuts.total) // rules.granule), 1)
-    state.walks[:, ASKED] = np.minimum(granules, rules.region + 1)
-    state.walks[:, UNIT] = thread // rules.block_threads % rules.units
-    state.walks[:, LOW], state.walks[:, HIGH] = cuts.first[:-1], cuts.first[1:]
+    walks[:, ASKED] = np.minimum(granules, rules.region + 1)
+    walks[:, UNIT] = thread // rules.block_threads % rules.units
+    walks[:, LOW], walks[:, HIGH] = cuts.first[:-1], cuts.first[1:]
     state.group[:] = thread // rules.unit
+    walks[:, BLOCK] = _numbered(thread // rules.block_threads)
+    walks[:, CROWD] = _numbered(state.group)
+    state.blocks_left[:, 0] = np.bincount(walks[:, BLOCK], minlength=len(state.blocks_left))
+
+
+def _numbered(values: np.ndarray) -> np.ndarray:
+    """Return the place of each value among all that occur."""
+    grows = np.diff(values, prepend=values[:1]) > 0
+    if (np.diff(values) >= 0).all():
+        return np.cumsum(grows, dtype=np.int32)
+    return np.unique(values, return_inverse=True)[1].astype(np.int32)

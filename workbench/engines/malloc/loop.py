@@ -19,7 +19,7 @@ import numpy as np
 from workbench.compiled import by_reference, inlined, kernel, leading_zeros, noinline
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.malloc.accesses import begin_accesses, end_accesses
+from workbench.engines.malloc.accesses import begin_accesses, end_accesses, next_admission
 from workbench.engines.malloc.critical_section import ask_heap, enter_returns, note_answer, return_due, try_parts
 from workbench.engines.malloc.heap import extend
 from workbench.engines.malloc.state import COUNT, NEEDS, NONE, PARALLEL, SINCE, Columns, Cuts, Rules, Run, State
@@ -85,7 +85,8 @@ def let_one_happen(run: Run, comes: int) -> int:
     if run.rules.heap == PARALLEL:
         return_due(run, cycle_of(soonest))
         end_accesses(run, cycle_of(soonest))
-    elif rank_of(soonest) == ENDS:
+        return next_coming(run)
+    if rank_of(soonest) == ENDS:
         _end(run, at, cycle_of(soonest))
     else:
         _start(run, at, cycle_of(soonest))
@@ -95,6 +96,8 @@ def let_one_happen(run: Run, comes: int) -> int:
 @kernel
 def next_coming(run: Run) -> int:
     """Return the moment at which the next request that was asked comes to its line, or `NEVER`."""
+    if run.rules.heap == PARALLEL:
+        return next_admission(run)
     arrived = run.state.counters[COUNT.arrived]
     if arrived == run.state.counters[COUNT.queued]:
         return NEVER

@@ -150,6 +150,8 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         rereads=int(lock.rereads()),
         retries=int(lock.retries()),
         merges=int(by_word and lock.merge_lanes),
+        poll_cycles=lock.poll_cycles if by_word else 0,
+        resident=_resident_blocks(case) if by_word else 0,
         swap_cycles=lock.swap_cycles if by_word else 0,
         travel_cycles=lock.travel_cycles if by_word else 0,
         block_threads=options.block_threads,
@@ -168,6 +170,13 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         grows=0,
         skips=SKIPS,
     )
+
+
+def _resident_blocks(case: Case) -> int:
+    """Return how many thread blocks the machine holds at once; at least one a compute unit."""
+    machine = case.machine
+    threads = machine.waves_a_unit * machine.wave_size
+    return machine.compute_units * max(threads // case.options.block_threads, 1)
 
 
 def arena_of(case: Case, rules: Rules) -> Arena:

@@ -30,11 +30,13 @@ LISTS, LIST_BLOCKS, SUPERBLOCK_BLOCKS, SUPERBLOCK_CYCLES, LARGE_LEVERS = range(5
 """Places of the levers; those of the bins for large requests come last."""
 CLASSES, HEADER = 5, 8
 """Size classes, each twice as large as the one before, and the bytes of a block's header."""
-SMALLEST, BINS_AT, LINKS, BLOCKS, CLASS = FIRST, FIRST + 1, FIRST + 2, FIRST + 3, FIRST + 4
+SMALLEST, BINS_AT, LINKS, BLOCKS, GROUPS_AT, CLASS = FIRST, FIRST + 1, FIRST + 2, FIRST + 3, FIRST + 4, FIRST + 5
 """Places of the memory: granules of the smallest block, where the bins' words, the links and the blocks' entries lie,
-the classes."""
-SUPER, HEAD, TAIL, LIST = range(4)
-"""Places of a class: the word of its superblocks, the ends of their line + 1, its lists."""
+where the words of groups lie, the classes."""
+HEAD, TAIL, LIST = range(3)
+"""Places of a class: the ends of the line of its superblocks + 1, its lists."""
+GROUPS = 1 << 13
+"""Groups that have a word each; more than a card holds at once share them by their numbers."""
 LIST_WIDTH = 4
 LIST_WORD, LIST_HEAD, LIST_TAIL, LIST_LENGTH = range(4)
 PARENT, OFFSET, FREE = range(3)
@@ -47,9 +49,9 @@ TRIED = 1
 class BasicBlocks(ParallelHeap):
     """Lists of free blocks of each size class, filled from superblocks; the oldest block of a list goes first.
 
-    A request tries the lists from its own one on, each by a compare-and-swap. Where all are empty, it takes a
-    superblock, whose other blocks fill its list. Blocks are of 512, 1024, ..., 8192 bytes with their header. Larger
-    requests go to `large`.
+    A request takes of the first list that is not empty, from its own one on, by a compare-and-swap. Where all are
+    empty, it takes a superblock, whose other blocks fill its list; lanes of a warp do so one after the other. Blocks
+    are of 512, 1024, ..., 8192 bytes with their header. Larger requests go to `large`.
 
     References
     ----------
@@ -69,7 +71,12 @@ class BasicBlocks(ParallelHeap):
         512, least=16, most=1 << 16, scale="power_of_two", unit="bytes", description="of a block"
     )
     superblock_cycles: int = lever(
-        2000, least=1, most=10_000_000, scale="log", unit="cycles", description="a class takes for a superblock"
+        2000,
+        least=1,
+        most=10_000_000,
+        scale="log",
+        unit="cycles",
+        description="for a superblock, one lane after another",
     )
     large: HashedBins = lever(HashedBins(), description="the heap of requests above the largest block")
 
@@ -95,11 +102,14 @@ class BasicBlocks(ParallelHeap):
         if block >= 0:
             see.out[START], see.out[GRANULES] = block, size
             return GRANT
-        if own[TRIED] < lists:
-            own[STAGE] = TRIES
-            see.out[WORD] = words + LIST + (first + own[TRIED]) % lists * LIST_WIDTH + LIST_WORD
-            return SWAP
-        own[STAGE], see.out[WORD], see.out[CYCLES] = TAKES, words + SUPER, np.int64(see.levers[SUPERBLOCK_CYCLES])
+        while own[TRIED] < lists:
+            at = words + LIST + (first + own[TRIED]) % lists * LIST_WIDTH
+            if memory[at + LIST_LENGTH] > 0:
+                own[STAGE], see.out[WORD] = TRIES, at + LIST_WORD
+                return SWAP
+            own[TRIED] += 1
+        own[STAGE], see.out[CYCLES] = TAKES, np.int64(see.levers[SUPERBLOCK_CYCLES])
+        see.out[WORD] = memory[GROUPS_AT] + see.group % GROUPS
         return HOLD
 
     @staticmethod
@@ -136,9 +146,9 @@ class BasicBlocks(ParallelHeap):
         links = CLASS + CLASSES * (LIST + self.lists * LIST_WIDTH)
         blocks = links + granules
         bins = blocks + ENTRY * (granules // smallest + 1)
-        words = bins + words_of_bins(self.large.bins, granules)
-        memory = new_memory(granules, granule_bytes, units, words - FIRST)
-        memory[[SMALLEST, BINS_AT, LINKS, BLOCKS]] = smallest, bins, links, blocks
+        groups = bins + words_of_bins(self.large.bins, granules)
+        memory = new_memory(granules, granule_bytes, units, groups + GROUPS - FIRST)
+        memory[[SMALLEST, BINS_AT, LINKS, BLOCKS, GROUPS_AT]] = smallest, bins, links, blocks, groups
         return memory
 
 
