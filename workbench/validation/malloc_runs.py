@@ -27,6 +27,8 @@ CARDS: Mapping[str, Mapping[str, Any]] = {
 WARP, GRANULES, SLAB_BYTES = 32, 1 << 23, 4 << 20
 _ROUND, _PAUSE = 1 << 40, 1 << 20
 """Cycles before everything is freed, and from there to the allocation that counts."""
+_APART, _LEAST_SLABS = 1 << 24, 64
+"""Cycles between two warps that fill a heap; slabs of a heap that is small beside the survey's."""
 
 
 class Levers(NamedTuple):
@@ -93,13 +95,19 @@ def allocation_ms(
 
 
 def share_given(design: Mapping[str, Policy], machine: Machine, size: int, granules: int) -> float:
-    """Return how much of a heap is given out until it refuses, as a share of its bytes."""
+    """Return how much of a heap is given out before the first refusal, as a share of its bytes, to one percent of it.
+
+    The threads come one after another, as the heap of the survey is large beside what they ask for at once.
+    """
     granule = max(size, 16)
-    threads = granules * granule // size
-    thread = np.arange(threads)
-    calls = GivenCalls(thread // 1024, thread, size, np.full(threads, -1))
-    record = Malloc().simulate(_setup(design, Levers(), machine, size, granules, calls), 0)
-    return float((record.block >= 0).sum()) * size / (granules * granule)
+    fine, refused = 0, granules * granule // size + 1
+    while refused - fine > max(fine // 100, 1):
+        threads = (fine + refused) // 2
+        thread = np.arange(threads)
+        calls = GivenCalls(thread // WARP * _APART, thread, size, np.full(threads, -1))
+        record = Malloc().simulate(_setup(design, Levers(), machine, size, granules, calls), 0)
+        fine, refused = (threads, refused) if (record.block >= 0).all() else (fine, threads)
+    return float(fine) * size / (granules * granule)
 
 
 def _setup(
@@ -109,7 +117,7 @@ def _setup(
     heap = (
         levers.heap
         if design["heap"].name != "slabs"
-        else {"slabs": max(granules * granule // SLAB_BYTES, 2), **levers.heap}
+        else {"slabs": max(granules * granule // SLAB_BYTES, _LEAST_SLABS), **levers.heap}
     )
     policies = {**design, "lock": design["lock"].but(**levers.lock), "heap": design["heap"].but(**heap)}
     options = MallocOptions.read(

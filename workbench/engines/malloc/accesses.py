@@ -17,7 +17,6 @@ from workbench.engines.malloc.state import (
     ASKED,
     BLOCK,
     COUNT,
-    CROWD,
     FAULT,
     HALVE,
     HIGH,
@@ -84,14 +83,12 @@ def _admit(run: Run, now: int) -> None:
     state, counters = run.state, run.state.counters
     while counters[COUNT.admitted] < counters[COUNT.queued]:
         request = state.queue[counters[COUNT.admitted]]
-        block, group = state.walks[request, BLOCK], state.walks[request, CROWD]
+        block = state.walks[request, BLOCK]
         comes = run.columns.arrival[run.cuts.leader[request]] + run.rules.before_cycles
         if comes > now or not _has_room(run, block):
             return
         counters[COUNT.running] += not state.blocks_left[block, UNDER_WAY]
         state.blocks_left[block, UNDER_WAY] = 1
-        counters[COUNT.present] += state.crowd[group] == 0
-        state.crowd[group] += 1
         counters[COUNT.admitted] += 1
         counters[COUNT.admitted_at] = now
 
@@ -219,7 +216,8 @@ def _issue(run: Run, request: int, kind: int, group: int, now: int) -> None:
             and state.words[word, ADDED_BY] == group
         )
         if kind == HOLD:
-            cycles += rules.poll_cycles * counters[COUNT.present]
+            under_way = counters[COUNT.admitted] - counters[COUNT.answered_requests]
+            cycles += under_way // rules.polls if rules.polls > 0 else 0
         else:
             cycles = rules.swap_cycles if kind == SWAP else rules.hold_cycles
         reaches, free = now + rules.travel_cycles, state.words[word, FREE_AT]
@@ -291,10 +289,9 @@ def _answer(run: Run, request: int, now: int) -> None:
     """Answer a request."""
     rules, state = run.rules, run.state
     hidden = run.columns.arrival[run.cuts.leader[request]] + rules.during_cycles
-    block, group = state.walks[request, BLOCK], state.walks[request, CROWD]
+    block = state.walks[request, BLOCK]
     state.blocks_left[block, LEFT] -= 1
-    state.crowd[group] -= 1
-    state.counters[COUNT.present] -= state.crowd[group] == 0
+    state.counters[COUNT.answered_requests] += 1
     if state.blocks_left[block, LEFT] == 0:
         state.blocks_left[block, UNDER_WAY] = 0
         state.counters[COUNT.running] -= 1

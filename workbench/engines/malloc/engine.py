@@ -28,7 +28,6 @@ from workbench.engines.malloc.state import (
     BLOCK,
     COUNT,
     COUNTERS,
-    CROWD,
     FAULT,
     HIGH,
     LOW,
@@ -202,7 +201,7 @@ def _fresh(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, room: Mappi
     sizes |= {"growing": rules.arenas, "held": requests} if rules.grows else {"growing": 0, "held": 0}
     parallel = rules.heap == PARALLEL
     sizes |= {"walkers": requests * parallel, "words": len(arena.words) * parallel}
-    sizes |= {"thread_blocks": requests * parallel, "groups": requests * parallel}
+    sizes |= {"thread_blocks": requests * parallel}
     due, next_event = new_timetable(scheduled + 1), new_tournament(rules.arenas)
     accesses = new_timetable(requests * parallel + 1)
     state = made(State, {**sizes, **room}, due=due, next_event=next_event, accesses=accesses)
@@ -227,7 +226,6 @@ def _enter_walks(rules: Rules, columns: Columns, cuts: Cuts, state: State) -> No
     walks[:, LOW], walks[:, HIGH] = cuts.first[:-1], cuts.first[1:]
     state.group[:] = thread // rules.unit
     walks[:, BLOCK] = _numbered(thread // rules.block_threads)
-    walks[:, CROWD] = _numbered(state.group)
     state.blocks_left[:, 0] = np.bincount(walks[:, BLOCK], minlength=len(state.blocks_left))
 
 

@@ -150,7 +150,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         rereads=int(lock.rereads()),
         retries=int(lock.retries()),
         merges=int(by_word and lock.merge_lanes),
-        poll_cycles=lock.poll_cycles if by_word else 0,
+        polls=lock.polls_a_cycle if by_word else 0,
         resident=_resident_blocks(case) if by_word else 0,
         swap_cycles=lock.swap_cycles if by_word else 0,
         travel_cycles=lock.travel_cycles if by_word else 0,

@@ -25,10 +25,10 @@ NOTHING, NOBODY_ASKS = -1, -2
 """In the place of a row's request: the policy gives it nothing; nobody asks for it."""
 NONE = -1
 RANK_OF, WARP_AT = range(2)
-ASKED, UNIT, LOW, HIGH, TOGETHER, BLOCK, CROWD, REMEMBERED = range(8)
+ASKED, UNIT, LOW, HIGH, TOGETHER, BLOCK, REMEMBERED = range(7)
 """Of each request to a parallel heap: the granules that it asks for now, its compute unit, the places of the rows that
-it asks for, how many requests its entry in the timetable stands for, its thread block and group among those that
-ask, what it remembers."""
+it asks for, how many requests its entry in the timetable stands for, its thread block, what it
+remembers."""
 WIDTH = REMEMBERED + OWN
 NEEDS, SINCE = range(2)
 """The request whose section waits for a chunk (-1 = none does), and since when."""
@@ -79,8 +79,8 @@ class Counters(NamedTuple):
     """When a thread block ended last."""
     running: int
     """Thread blocks under way."""
-    present: int
-    """Groups under way."""
+    answered_requests: int
+    """Requests that were answered."""
 
 
 class Faults(NamedTuple):
@@ -134,7 +134,8 @@ class Rules(NamedTuple):
     rereads: int
     retries: int
     merges: int
-    poll_cycles: int
+    polls: int
+    """Requests under way for which a section takes a cycle more; 0 = any number."""
     resident: int
     """Thread blocks that may be under way, 0 = any number."""
     swap_cycles: int
@@ -279,13 +280,11 @@ class State(NamedTuple):
     """Of each request: the cycles for which it waited for a chunk."""
     walks: np.ndarray = column(np.int32, "walkers", WIDTH)
     """What each request asks for now, and what it remembers between its accesses; only of a parallel heap, as the next
-    six."""
+    five."""
     group: np.ndarray = column(np.int64, "walkers")
     """The group of each request."""
     blocks_left: np.ndarray = column(np.int32, "thread_blocks", 2)
     """Of each thread block: requests that are not answered, and whether it is under way."""
-    crowd: np.ndarray = column(np.int32, "groups")
-    """Of each group: requests that have come and are not answered."""
     own: np.ndarray = column(np.int64, OWN)
     """What the request at hand remembers."""
     out: np.ndarray = column(np.int64, 2)

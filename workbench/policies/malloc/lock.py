@@ -205,11 +205,11 @@ class WordByWord(HeapLock):
         200, least=1, most=1_000_000, scale="log", unit="cycles", description="from one compare-and-swap to the next"
     )
     travel_cycles: int = lever(200, least=0, most=1_000_000, unit="cycles", description="from a thread to a word")
-    poll_cycles: int = lever(
-        1,
+    polls_a_cycle: int = lever(
+        32,
         least=0,
-        most=1000,
-        unit="cycles",
-        description="on top of a section for each group under way, whose tries go to the same memory",
+        most=1 << 20,
+        unit="requests",
+        description="requests under way, which try again, for which a section takes a cycle more; 0 = any",
     )
     merge_lanes: bool = lever(True, description="whether lanes of a warp share an addition to one word")

@@ -29,7 +29,7 @@ from workbench.policies.malloc.parallel.access import (
 )
 from workbench.policies.malloc.parallel.bins import BINS, HashedBins, ask_bins, is_of_a_bin, to_bins, words_of_bins
 
-SLABS, FILL, LARGE, SLAB_CYCLES, LARGE_LEVERS = range(5)
+SLABS, FILL, LARGE, SLAB_CYCLES, SHARE, LARGE_LEVERS = range(6)
 """Places of the levers; those of the bins for large requests come last."""
 CLASSES = 80
 LENGTH, USED, BINS_AT, TABLE, LINKS, CURRENT, REFILLING = (
@@ -74,6 +74,7 @@ class Slabs(ParallelHeap):
     slab_cycles: int = lever(
         2000, least=1, most=10_000_000, scale="log", unit="cycles", description="a class takes to replace its slab"
     )
+    share_percent: int = lever(75, least=1, most=100, unit="%", description="of the heap that slabs may take")
     large: HashedBins = lever(HashedBins(), description="the heap of large requests")
 
     @staticmethod
@@ -97,7 +98,8 @@ class Slabs(ParallelHeap):
         if own[STAGE] == REFILLS:
             memory[REFILLING + which] = 0
             if current < 0 or memory[memory[TABLE] + current * width + COUNT] >= limit:
-                current = next_slab(memory, which, block, limit, np.int64(see.levers[SLABS]))
+                most = max(np.int64(see.levers[SLABS]) * np.int64(see.levers[SHARE]) // 100, 1)
+                current = next_slab(memory, which, block, limit, most)
                 if current < 0:
                     return NULL
                 memory[CURRENT + which] = current + 1
@@ -123,8 +125,8 @@ class Slabs(ParallelHeap):
         memory[entry + COUNT] -= 1
 
     def parameters(self) -> np.ndarray:
-        """Return what the answer sees: slabs, fill_percent, large_bytes, slab_cycles, and the levers of `large`."""
-        own = [self.slabs, self.fill_percent, self.large_bytes, self.slab_cycles]
+        """Return what the answer sees: slabs, fill_percent, large_bytes, slab_cycles, share_percent, and `large`."""
+        own = [self.slabs, self.fill_percent, self.large_bytes, self.slab_cycles, self.share_percent]
         return np.concatenate([np.array(own, float), self.large.parameters()])
 
     def start_memory(self, granules: int, granule_bytes: int, units: int) -> np.ndarray:
