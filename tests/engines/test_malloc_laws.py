@@ -22,6 +22,7 @@ from workbench.policies.malloc import (
     PerThread,
     QueueLock,
     SizeArenas,
+    SizeClasses,
     TrylockSpin,
     WarpAggregated,
     WarpArenas,
@@ -173,9 +174,10 @@ def test_every_published_design_serves_a_mixed_load(label):
 
 
 def test_an_arena_for_each_size_class_leaves_none_without_a_size():
-    """From one granule of 16 bytes to 512 of them there are ten classes, one for each arena of the design."""
-    made = setup([(k, k, 16 << min(k, 9), -1) for k in range(11)], heap_bytes=10 << 16)
-    record = Malloc().simulate(made._replace(policies=AS_FOUND["Ouroboros"]), seed=1, events=True)
+    """From one granule of 16 bytes to 512 of them there are ten classes, one for each of ten arenas."""
+    rows = [(k, k, 16 << min(k, 9), -1) for k in range(11)]
+    record = simulate(rows, PerThread(align=16), SizeClasses(chunk_bytes=8192), arenas=SizeArenas(arenas=10, probes=1),
+                      heap_bytes=10 << 16, events=True)  # fmt: skip
     assert [int(arena) for _, _, arena in record.taken_log] == [*range(10), 9]
     assert (record.block >= 0).all()
 

@@ -25,12 +25,15 @@ from workbench.policies.catalogue import load_all
 from workbench.policies.malloc import (
     BitmapArena,
     BumpPointer,
+    CircularList,
+    ParallelHeap,
     PerThread,
     SizeArenas,
     SizeClasses,
     TrylockSpin,
     WarpAggregated,
     WarpArenas,
+    WordByWord,
 )
 from workbench.policies.placement import FirstFit
 from workbench.policies.policy import policies, read_policy
@@ -170,6 +173,10 @@ NAMED += [("placement", name) for name, it in policies("placement").items() if i
 def test_under_every_policy(slot, name):
     try:
         chosen = {"heap": BitmapArena(placement=name)} if slot == "placement" else {slot: read_policy(slot, name)}
+        if isinstance(chosen.get("heap"), ParallelHeap):
+            chosen["lock"] = WordByWord(travel_cycles=7)
+        elif isinstance(chosen.get("lock"), WordByWord):
+            chosen["heap"] = CircularList(section_cycles=90)
         case = setup(BUSY, **{"serve": WarpAggregated(warp_size=4), **chosen}, heap_bytes=512, granule_bytes=4)
         Malloc().validate(case, 1)
     except InputError:

@@ -377,7 +377,7 @@ SETS = (
         extract=extract,
         fit=fit,
         judge=judge,
-        design="third fit: the first had no tries of waiting requests (52.7 % beyond 8,192 threads, gain 316 for 44.5), "
-        "the second counted them by warp (39.7 %, gain 28.1); both were judged before",
+        design="This fit is the third one. The first had no tries of who waits: 52.7 % from 8,192 threads on, and a gain "
+        "of 316. The second counted them by warp: 39.7 % and 28.1. Both had been judged before.",
     ),
 )

@@ -108,6 +108,7 @@ class Malloc(Simulator[MallocRecord]):
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
         given, rules, columns, part = run
+        rules = rules._replace(resident=0) if part else rules
         cuts = self._cut(run, attempt.checked)
         arena = arena_of(given, rules)
         policies = policies_of(given.slots.heap, rules, attempt.checked)

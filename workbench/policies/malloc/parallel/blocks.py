@@ -14,6 +14,7 @@ from workbench.policies.malloc.parallel.access import (
     GRANULES,
     HOLD,
     NULL,
+    POOL_SIZE,
     STAGE,
     START,
     SWAP,
@@ -109,7 +110,7 @@ class BasicBlocks(ParallelHeap):
                 return SWAP
             own[TRIED] += 1
         own[STAGE], see.out[CYCLES] = TAKES, np.int64(see.levers[SUPERBLOCK_CYCLES])
-        see.out[WORD] = memory[GROUPS_AT] + see.group % GROUPS
+        see.out[WORD] = memory[GROUPS_AT] + see.group % min(GROUPS, memory[POOL_SIZE])
         return HOLD
 
     @staticmethod
@@ -147,7 +148,7 @@ class BasicBlocks(ParallelHeap):
         blocks = links + granules
         bins = blocks + ENTRY * (granules // smallest + 1)
         groups = bins + words_of_bins(self.large.bins, granules)
-        memory = new_memory(granules, granule_bytes, units, groups + GROUPS - FIRST)
+        memory = new_memory(granules, granule_bytes, units, groups + min(GROUPS, granules) - FIRST)
         memory[[SMALLEST, BINS_AT, LINKS, BLOCKS, GROUPS_AT]] = smallest, bins, links, blocks, groups
         return memory
 

@@ -35,6 +35,8 @@ SIZE, COUNT, BITMAP = 0, 1, 2
 """Places of a page's entry."""
 OF_SIZE, OF_UNIT = 38_183, 17_497
 """Multipliers of the hash."""
+OF_LARGE = -1
+"""The size of a page that is part of a large request's block."""
 OPENS, COUNTS, TAKES, SEARCHES = 1, 2, 3, 4
 LOOKED, AT_PAGE, CHUNK = 1, 2, 3
 """Places of `own`: pages looked at, the page, the chunk that is searched from."""
@@ -104,7 +106,7 @@ class ScatteredPages(ParallelHeap):
         memory = see.memory
         width, page = BITMAP + words_for(memory[PAGE]), see.start // memory[PAGE]
         entry = TABLE + page * width
-        if memory[entry + SIZE] >= memory[PAGE]:
+        if memory[entry + SIZE] == OF_LARGE:
             pages = see.granules // memory[PAGE]
             for one in range(page, page + pages):
                 memory[TABLE + one * width + SIZE] = 0
@@ -166,7 +168,7 @@ def take_pages(see: AccessView) -> int:
     if found < needed:
         return NULL
     for one in range(page, page + needed):
-        memory[TABLE + one * width + SIZE] = memory[PAGE]
+        memory[TABLE + one * width + SIZE] = OF_LARGE
     if memory[HIGHEST] == page + needed:
         memory[HIGHEST] = page
     see.out[START], see.out[GRANULES] = page * memory[PAGE], needed * memory[PAGE]

@@ -34,9 +34,10 @@ LEVELS, CHUNK_CYCLES, LARGE_LEVERS = range(3)
 CHUNK, BINS_AT, LINKS, TABLE, CLASS = FIRST, FIRST + 1, FIRST + 2, FIRST + 3, FIRST + 4
 """Places of the memory: granules a chunk, where the bins' words, the links and the chunks' entries lie, the classes."""
 CLASSES = 40
-COUNT, ARRAY, FRONT, REFILL, HEAD, TAIL, OPEN, PROMISED, WIDTH = range(9)
+COUNT, ARRAY, FRONT, REFILL, HEAD, TAIL, OPEN, PROMISED, LENGTH, GOING, WIDTH = range(11)
 """Places of a class: words of its count, array, front and refill, the ends of its line + 1, its open chunk + 1,
-pages that are under way."""
+pages
+that are under way, pages in the line, requests that go on to take one."""
 COUNTS, WALKS, POPS, READS, REFILLS, TAKES, FOLLOWS = range(1, 8)
 WALKED, PAGE, OPENED = 1, 2, 3
 """Places of `own`."""
@@ -123,12 +124,14 @@ class PageQueue(_Queues):
                 for page in range(chunk, chunk + memory[CHUNK], 1 << which):
                     join(memory, words, page)
                 memory[words + COUNT] += memory[CHUNK] >> which
+                memory[words + LENGTH] += memory[CHUNK] >> which
         if own[STAGE] in (REFILLS, FOLLOWS):
-            if memory[words + COUNT] + memory[words + PROMISED] < 0:
+            if memory[words + LENGTH] == memory[words + GOING]:
                 memory[words + COUNT] += 1
                 return NULL
             own[STAGE] = WALKS
         if own[STAGE] == WALKS:
+            memory[words + GOING] += own[WALKED] == 0
             own[WALKED] += 1
             if own[WALKED] <= see.levers[LEVELS]:
                 see.out[WORD] = words + ARRAY
@@ -137,6 +140,8 @@ class PageQueue(_Queues):
             return ADD
         if own[STAGE] == POPS:
             own[PAGE] = leave(memory, words)
+            memory[words + LENGTH] -= 1
+            memory[words + GOING] -= 1
             own[STAGE], see.out[WORD] = READS, links + own[PAGE]
             return EACH
         see.out[START], see.out[GRANULES] = own[PAGE], np.int64(1) << which
@@ -151,6 +156,7 @@ class PageQueue(_Queues):
         words = CLASS + queue_class(see.granules) * WIDTH
         join(memory, words, see.start)
         memory[words + COUNT] += 1
+        memory[words + LENGTH] += 1
 
 
 LEFT, IN_LINE, BITMAP = range(3)
