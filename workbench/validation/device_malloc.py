@@ -1,9 +1,10 @@
 """Device allocators of a survey: how long kernels take that allocate, and how much of a heap is given out.
 
-Each design is compared with `workbench.policies.malloc.AS_FOUND`. Fitted are up to three levers a design, equal for all
-sizes and numbers of threads, at 1, 4, 16, ..., 4,096 threads: the launch, and what words and sections of it take.
-Judged are the other points up to 2,048 threads, all from 8,192 threads on, the gain of one allocation a warp over 32,
-and the bytes given out. The error of a curve is the mean over its points; the median over all curves is judged.
+Each design is compared with `workbench.policies.malloc.AS_FOUND`. Up to three levers a design are fitted, equal for
+all sizes and numbers of threads: the launch, and what its words and sections take. The fitted points have 1, 4, 16 to
+4,096 threads. Judged are the other points up to 2,048 threads, all from 8,192 threads on, the gain of one
+allocation a warp over 32, and the bytes given out. The error of a curve is the mean over its points; the median over
+all curves is judged.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ def fit_design(design: str, rows: pd.DataFrame, cuda: Mapping[str, Any]) -> dict
 
     for _ in range(_REPEATS if len(chosen) > 1 else 1):
         for each in list(chosen):
-            found = _least(error_at(each), float(np.log(each.least)), float(np.log(each.most)))
-            chosen[each] = min(max(round(float(np.exp(found))), each.least), each.most)
+            best = _least(error_at(each), float(np.log(each.least)), float(np.log(each.most)))
+            chosen[each] = min(max(round(float(np.exp(best))), each.least), each.most)
     launch = round(_launch(rest(), measured)[0] * machine.clock_mhz * 1000)
     return {"own_cycles" if design == "CUDA" else "launch_cycles": launch, **_named(chosen)}
 
@@ -252,29 +253,29 @@ def _panels(curves: Curves) -> list[Curve]:
     ]
 
 
-class Told(NamedTuple):
-    """What is told of each row of facts beside what was measured."""
+class Predicted(NamedTuple):
+    """What is predicted of each row of facts, and what was measured."""
 
     names: Sequence[str]
     measured: np.ndarray
-    told: np.ndarray
+    predicted: np.ndarray
 
     def curve(self, panel: str, y_name: str, rival: float) -> Curve:
         """Return a panel with a place for each row."""
-        places, judged = np.arange(len(self.told), dtype=float), np.ones(len(self.told), bool)
-        other = np.full(len(self.told), rival)
+        places, judged = np.arange(len(self.predicted), dtype=float), np.ones(len(self.predicted), bool)
+        other = np.full(len(self.predicted), rival)
         return Curve(
-            *(panel, "design and size", y_name, places, self.measured, self.told, other, judged),
+            *(panel, "design and size", y_name, places, self.measured, self.predicted, other, judged),
             joined=False,
             names=self.names,
             line="parallel heaps",
         )
 
 
-def _told(rows: pd.DataFrame, told: Callable[[str, int], float]) -> Told:
+def _predicted(rows: pd.DataFrame, predict: Callable[[str, int], float]) -> Predicted:
     keys = [(str(design), int(size)) for design, size in zip(rows["design"], rows["bytes"], strict=True)]
-    values = np.array([told(*key) for key in keys])
-    return Told([f"{design}, {size} B" for design, size in keys], rows["value"].to_numpy(float), values)
+    values = np.array([predict(*key) for key in keys])
+    return Predicted([f"{design}, {size} B" for design, size in keys], rows["value"].to_numpy(float), values)
 
 
 def _gains(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]]) -> list[Result]:
@@ -286,17 +287,17 @@ def _gains(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]
         times = [allocation_ms(of_survey(design), chosen, machine, size, GAIN_THREADS, one) for one in (True, False)]
         return times[0] / times[1]
 
-    all_told = _told(rows, gain)
-    _, measured, told = all_told
+    rows_predicted = _predicted(rows, gain)
+    _, measured, predicted = rows_predicted
     clear = (measured > 0) & ((measured < NO_GAIN[0]) | (measured > NO_GAIN[1]))
-    wrong = clear & ((told > 1) != (measured > 1))
+    wrong = clear & ((predicted > 1) != (measured > 1))
     aggregates = (rows["design"] == "XMalloc").to_numpy(bool) & (measured > NO_GAIN[1])
-    pairs = zip(told[aggregates], measured[aggregates], strict=True)
+    pairs = zip(predicted[aggregates], measured[aggregates], strict=True)
     of_clear = 100 / max(int(clear.sum()), 1)
     designs = dict.fromkeys(str(design) for design in rows["design"].to_numpy()[wrong])
     error, other = (
         percent_error(measured[aggregates], each[aggregates]) if aggregates.any() else float("nan")
-        for each in (told, np.full(len(told), float(WARP)))
+        for each in (predicted, np.full(len(predicted), float(WARP)))
     )
     return [
         Result(
@@ -310,8 +311,8 @@ def _gains(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]
             rival_error=other,
             verdict=_verdict(aggregates, error <= BAR_GAIN),
             bar=f"within {BAR_GAIN:g} % where it aggregates; whatever the rival",
-            curves=(all_told.curve(f"gain of aggregation, {card}", "one a warp over 32 a warp", 1.0),),
-            note=f"Told for measured: {', '.join(f'{ours:.1f} for {theirs:.1f}' for ours, theirs in pairs)}.",
+            curves=(rows_predicted.curve(f"gain of aggregation, {card}", "one a warp over 32 a warp", 1.0),),
+            note=f"Predicted for measured: {', '.join(f'{ours:.1f} for {theirs:.1f}' for ours, theirs in pairs)}.",
         ),
         Result(
             law=f"side of 1 of the gain of each design, {card}",
@@ -332,22 +333,22 @@ def _gains(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]
 def _full(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]]) -> list[Result]:
     """Return one result: the bytes that each design gives out until it refuses."""
     machine = card_of(card)
-    told = _told(rows, lambda design, size: 100 * share_given(of_survey(design), machine, size, FULL_GRANULES))
-    off = np.abs(told.told / told.measured - 1) > BAR_FULL / 100
+    shares = _predicted(rows, lambda design, size: 100 * share_given(of_survey(design), machine, size, FULL_GRANULES))
+    off = np.abs(shares.predicted / shares.measured - 1) > BAR_FULL / 100
     designs = dict.fromkeys(str(design) for design in rows["design"].to_numpy()[off])
     return [
         Result(
             law=f"bytes given out until the heap is full, {card}",
             fitted={},
             points=len(off),
-            error=percent_error(told.measured, told.told),
+            error=percent_error(shares.measured, shares.predicted),
             unit="%",
             r2=float("nan"),
             rival="the whole heap",
-            rival_error=percent_error(told.measured, np.full(len(off), 100.0)),
+            rival_error=percent_error(shares.measured, np.full(len(off), 100.0)),
             verdict=_verdict(off | True, not off.any()),
             bar=f"each within {BAR_FULL:g} %; whatever the rival",
-            curves=(told.curve(f"bytes given out, {card}", "% of the heap", 100.0),),
+            curves=(shares.curve(f"bytes given out, {card}", "% of the heap", 100.0),),
             note=f"{int(off.sum())} of {len(off)} are further off: {', '.join(designs) or 'none'}.",
         )
     ]
@@ -377,7 +378,7 @@ SETS = (
         extract=extract,
         fit=fit,
         judge=judge,
-        design="This fit is the third one. The first had no tries of who waits: 52.7 % from 8,192 threads on, and a gain "
+        design="This fit is the third one. The first had no tries of who waits: 52.7 % from 8,192 threads on, a gain "
         "of 316. The second counted them by warp: 39.7 % and 28.1. Both had been judged before.",
     ),
 )

@@ -28,7 +28,7 @@ WARP, GRANULES, SLAB_BYTES = 32, 1 << 23, 4 << 20
 _ROUND, _PAUSE = 1 << 40, 1 << 20
 """Cycles before everything is freed, and from there to the allocation that counts."""
 _APART, _LEAST_SLABS = 1 << 24, 64
-"""Cycles between two warps that fill a heap; slabs of a heap that is small beside the survey's."""
+"""Cycles between two warps that fill a heap; the least slabs of a heap that is smaller than the survey's."""
 
 
 class Levers(NamedTuple):
@@ -97,7 +97,7 @@ def allocation_ms(
 def share_given(design: Mapping[str, Policy], machine: Machine, size: int, granules: int) -> float:
     """Return how much of a heap is given out before the first refusal, as a share of its bytes, to one percent of it.
 
-    The threads come one after another, as the heap of the survey is large beside what they ask for at once.
+    The threads come one after another, since the heap of the survey is much larger than what they ask for at once.
     """
     granule = max(size, 16)
     fine, refused = 0, granules * granule // size + 1

@@ -1,7 +1,7 @@
 """The files of a survey of device allocators: GPUMemManSurvey, by M. Winter and others, PPoPP 2021.
 
-A file of `scaling` has the time of a kernel in which every thread allocates, one of `performance` that of 10,000
-allocations, and the table of `frag_tests` how much of the heap was given out until an allocation failed.
+A file of `scaling` has the time of a kernel in which every thread allocates. One of `performance` has that of 10,000
+allocations. The table of `frag_tests` says how much of the heap was given out until an allocation failed.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
 def extract(files: Sequence[Path]) -> pd.DataFrame:
     """Return one row a card, measure, design, size and number of threads.
 
-    The measures are `scaling` (milliseconds), `aggregation` (the time of 10,000 allocations, one a warp over 32 a warp)
-    and `full` (bytes given out until an allocation fails, in percent of the heap). A 0 is no measurement.
+    The measures are `scaling` in milliseconds, `aggregation` and `full`. An aggregation is the time of 10,000
+    allocations, one a warp over 32 a warp. Full is the bytes given out until an allocation fails, in percent of the
+    heap. A 0 is no measurement.
 
     Raises
     ------

@@ -1,10 +1,12 @@
 """Requests that go through a parallel heap access by access (spec 2, R23-R30).
 
 The timetable holds the accesses under way, each at its end. Requests that follow one another and whose accesses end at
-one cycle are one entry, which carries the first of them: the accesses take effect one after the other all the same.
+one cycle are one entry, which carries the first of them. Their accesses take effect one after the other.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +47,7 @@ from workbench.policies.malloc.parallel.access import (
 from workbench.structures.timetable import NEVER, next_due, put, set_time, take
 
 ask_heap_policy = ACCESS.ask
+_to_int64: Any = np.int64
 LEFT, UNDER_WAY = range(2)
 """Of each thread block: requests that are not answered, and whether it is under way."""
 FREE_AT, ADDED_AT, ADDED_BY = range(3)
@@ -54,8 +57,7 @@ FREE_AT, ADDED_AT, ADDED_BY = range(3)
 
 @noinline
 def next_admission(run: Run) -> int:
-    """Return the moment at which the next request comes, whose thread block must be under way or find room; or
-    `NEVER`."""
+    """Return the moment at which the next request comes, or `NEVER`; its thread block must be held by the card."""
     state, counters = run.state, run.state.counters
     if counters[COUNT.arrived] < counters[COUNT.admitted]:
         return moment(counters[COUNT.admitted_at], RANK.malloc_requests)
@@ -110,7 +112,7 @@ def end_accesses(run: Run, now: int) -> None:
     state = run.state
     first = take(state.accesses, now)
     state.counters[COUNT.together] = NONE
-    for request in range(first, first + np.int64(state.walks[first, TOGETHER])):
+    for request in range(first, first + _to_int64(state.walks[first, TOGETHER])):
         if state.counters[STOP.fault] == FINE:
             _go_on(run, request, now)
     _plan(run)
@@ -126,8 +128,8 @@ def _plan(run: Run) -> None:
 @kernel
 def _bytes(run: Run, request: int) -> int:
     """Return how many bytes a request asks for now, header included."""
-    cuts, low, high = run.cuts, np.int64(run.state.walks[request, LOW]), np.int64(run.state.walks[request, HIGH])
-    size = np.int64(run.rules.header)
+    cuts, low, high = run.cuts, _to_int64(run.state.walks[request, LOW]), _to_int64(run.state.walks[request, HIGH])
+    size = _to_int64(run.rules.header)
     if high - low == cuts.first[request + 1] - cuts.first[request]:
         return size + cuts.total[request]
     for place in range(low, high):
@@ -154,7 +156,7 @@ def _go_on(run: Run, request: int, now: int) -> None:
         for k in range(OWN):
             own[k] = walk[request, REMEMBERED + k]
         size, group = _bytes(run, request), state.group[request]
-        granules, unit = np.int64(walk[request, ASKED]), np.int64(walk[request, UNIT])
+        granules, unit = _to_int64(walk[request, ASKED]), _to_int64(walk[request, UNIT])
         view = AccessView(size, granules, request, group, unit, own, state.out, run.policies.params, run.arena.words)
         kind = ask_heap_policy(run.policies.place, view)
         if kind == RAISED or kind < 0 or kind > NULL:
@@ -173,7 +175,7 @@ def _go_on(run: Run, request: int, now: int) -> None:
 def _end_series(run: Run, request: int, kind: int, size: int, now: int) -> bool:
     """Book what the heap granted, or note that it refused; return whether the request asks on, for its next part."""
     state, walk = run.state, run.state.walks
-    low, high = np.int64(walk[request, LOW]), np.int64(walk[request, HIGH])
+    low, high = _to_int64(walk[request, LOW]), _to_int64(walk[request, HIGH])
     if kind == GRANT:
         if not _is_block(run):
             fail(state.counters, FAULT.heap_wrong, now, request, kind)
@@ -201,11 +203,11 @@ def _is_block(run: Run) -> bool:
 def _issue(run: Run, request: int, kind: int, group: int, now: int) -> None:
     """Issue an access of a request."""
     rules, state, counters = run.rules, run.state, run.state.counters
-    cycles = np.int64(state.out[CYCLES])
+    cycles = _to_int64(state.out[CYCLES])
     if kind == WAIT:
         ends = now + max(cycles, 0)
     else:
-        word = np.int64(state.out[WORD])
+        word = _to_int64(state.out[WORD])
         if word < 0 or word >= state.words.shape[0] or (kind == HOLD and cycles < 0):
             fail(counters, FAULT.heap_wrong, now, request, kind)
             return
@@ -235,7 +237,7 @@ def _issue(run: Run, request: int, kind: int, group: int, now: int) -> None:
     together = counters[COUNT.together]
     if (
         together != NONE
-        and together + np.int64(state.walks[together, TOGETHER]) == request
+        and together + _to_int64(state.walks[together, TOGETHER]) == request
         and counters[COUNT.until] == ends
     ):
         state.walks[together, TOGETHER] += 1
@@ -259,7 +261,7 @@ def _note_section(run: Run, request: int, starts: int) -> None:
 def _has_part(run: Run, request: int, low: int, high: int, refused: bool) -> bool:
     """Let a request ask for the part that follows the rows at the places [low, high); False where it has asked all."""
     rules, cuts = run.rules, run.cuts
-    first, end = np.int64(cuts.first[request]), np.int64(cuts.first[request + 1])
+    first, end = _to_int64(cuts.first[request]), _to_int64(cuts.first[request + 1])
     whole = low == first and high == end
     if rules.on_failure == ALL_NULL or (whole and not (refused and end - first > 1)):
         return False

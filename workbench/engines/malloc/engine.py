@@ -103,8 +103,8 @@ class Malloc(Simulator[MallocRecord]):
 
     def compiled_policies(self, run: Reading) -> list[Policy]:
         serve, heap, *_ = run.given.slots
-        asked = heap if isinstance(heap, ParallelHeap) else placement_of(heap)
-        return [policy for policy in (serve, asked) if policy is not None]
+        places = heap if isinstance(heap, ParallelHeap) else placement_of(heap)
+        return [policy for policy in (serve, places) if policy is not None]
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
         given, rules, columns, part = run

@@ -83,8 +83,8 @@ def _check_parallel(case: Case) -> None:
     parallel = isinstance(heap, ParallelHeap)
     if parallel != isinstance(lock, WordByWord):
         expected = "must be word_by_word" if parallel else "must be a lock of the whole heap"
-        nearest = "word_by_word" if parallel else "trylock_spin"
-        raise wrong_value("", "policy.lock", f"{expected} for the heap {heap.name}", lock.name, nearest)
+        other = "word_by_word" if parallel else "trylock_spin"
+        raise wrong_value("", "policy.lock", f"{expected} for the heap {heap.name}", lock.name, other)
     if not parallel:
         return
     if not isinstance(arenas, OneHeap):
@@ -129,7 +129,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
     scan, moment = serve.scan_steps() * options.scan_step_cycles, _MOMENTS[serve.prefix_moment()]
     barrier = serve.barrier_steps() * options.barrier_step_cycles
     latency = options.atomics.figures()
-    by_word = isinstance(lock, WordByWord)
+    words = lock if isinstance(lock, WordByWord) else None
     return Rules(
         unit=serve.unit(),
         header=serve.block_header(),
@@ -149,11 +149,11 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         handoff_a_waiter=lock.handoff()[1],
         rereads=int(lock.rereads()),
         retries=int(lock.retries()),
-        merges=int(by_word and lock.merge_lanes),
-        polls=lock.polls_a_cycle if by_word else 0,
-        resident=_resident_blocks(case) if by_word else 0,
-        swap_cycles=lock.swap_cycles if by_word else 0,
-        travel_cycles=lock.travel_cycles if by_word else 0,
+        merges=int(words is not None and words.merge_lanes),
+        polls=0 if words is None else words.polls_a_cycle,
+        resident=0 if words is None else _resident_blocks(case),
+        swap_cycles=0 if words is None else words.swap_cycles,
+        travel_cycles=0 if words is None else words.travel_cycles,
         block_threads=options.block_threads,
         units=case.machine.compute_units,
         latency=latency[0],

@@ -26,9 +26,9 @@ NOTHING, NOBODY_ASKS = -1, -2
 NONE = -1
 RANK_OF, WARP_AT = range(2)
 ASKED, UNIT, LOW, HIGH, TOGETHER, BLOCK, REMEMBERED = range(7)
-"""Of each request to a parallel heap: the granules that it asks for now, its compute unit, the places of the rows that
-it asks for, how many requests its entry in the timetable stands for, its thread block, what it
-remembers."""
+"""Of each request to a parallel heap: the granules that it asks for now, its compute unit, its first row and the one
+after its last. Then how many requests its entry in the timetable stands for, its thread block, what it remembers.
+"""
 WIDTH = REMEMBERED + OWN
 NEEDS, SINCE = range(2)
 """The request whose section waits for a chunk (-1 = none does), and since when."""

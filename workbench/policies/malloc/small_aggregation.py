@@ -11,7 +11,7 @@ class SmallAggregated(Serve):
     """Ask once for the small requests of a warp, and once for each other one; of the small ones the first lane asks.
 
     A request below `below_bytes` is small. A warp with one small request asks for it as it is. The pieces of the small
-    ones follow one another in the order of the lanes, each with its header; the header of the block is in front of the
+    ones follow one another in the order of the lanes, each with its header. The header of the block is in front of the
     first one. Between the requests of a warp the one of the lower lane asks first in a tie.
 
     References

@@ -39,7 +39,7 @@ BINS, OWN_CYCLES, BIN_CYCLES = range(3)
 class HashedBins(ParallelHeap):
     """A time of its own, then a lock of a bin; blocks of powers of two, of equal ones the last freed goes first.
 
-    The lanes of a warp hash to one bin, so they are served one after the other; of two that wait for a bin, the one
+    The lanes of a warp hash to one bin, so they are served one after the other. Of two that wait for a bin, the one
     that came first goes first. Large requests of other heaps go here, as theirs go to CUDA's `malloc`.
 
     References
@@ -81,14 +81,14 @@ def words_of_bins(bins: int, granules: int) -> int:
 @kernel
 def ask_bins(see: Any, at: int, levers: int) -> int:
     """Do what a request in need of a bin does next; `at` = the first of the bins' words, `levers` = their place."""
-    memory, bins = see.memory, np.int64(see.levers[levers + BINS])
+    memory, bins = see.memory, int(see.levers[levers + BINS])
     if see.own[STAGE] < AWAY:
-        see.own[STAGE], see.out[CYCLES] = AWAY, np.int64(see.levers[levers + OWN_CYCLES])
+        see.own[STAGE], see.out[CYCLES] = AWAY, int(see.levers[levers + OWN_CYCLES])
         return WAIT
     if see.own[STAGE] == AWAY:
         see.own[STAGE] = AT_BIN
         see.out[WORD] = at + (((see.group * HASH) & 0xFFFF_FFFF) >> 16) % bins
-        see.out[CYCLES] = np.int64(see.levers[levers + BIN_CYCLES])
+        see.out[CYCLES] = int(see.levers[levers + BIN_CYCLES])
         return HOLD
     which = 64 - leading_zeros(np.uint64(see.granules - 1))
     size = np.int64(1) << which

@@ -83,7 +83,7 @@ class BasicBlocks(ParallelHeap):
 
     @staticmethod
     def answer(see: AccessView) -> int:
-        memory, own, lists = see.memory, see.own, np.int64(see.levers[LISTS])
+        memory, own, lists = see.memory, see.own, int(see.levers[LISTS])
         which = block_class(memory, see.bytes)
         if which == CLASSES:
             return ask_bins(see, memory[BINS_AT], LARGE_LEVERS)
@@ -109,22 +109,22 @@ class BasicBlocks(ParallelHeap):
                 own[STAGE], see.out[WORD] = TRIES, at + LIST_WORD
                 return SWAP
             own[TRIED] += 1
-        own[STAGE], see.out[CYCLES] = TAKES, np.int64(see.levers[SUPERBLOCK_CYCLES])
+        own[STAGE], see.out[CYCLES] = TAKES, int(see.levers[SUPERBLOCK_CYCLES])
         see.out[WORD] = memory[GROUPS_AT] + see.group % min(GROUPS, memory[POOL_SIZE])
         return HOLD
 
     @staticmethod
     def returned(see: ReturnView) -> None:
-        memory, bins = see.memory, np.int64(see.levers[LARGE_LEVERS + BINS])
+        memory, bins = see.memory, int(see.levers[LARGE_LEVERS + BINS])
         if is_of_a_bin(memory, memory[BINS_AT], bins, see.start):
             to_bins(memory, memory[BINS_AT], bins, see.start, see.granules)
             return
-        lists, which = np.int64(see.levers[LISTS]), 0
+        lists, which = int(see.levers[LISTS]), 0
         while memory[SMALLEST] << which < see.granules:
             which += 1
         words = CLASS + which * (LIST + lists * LIST_WIDTH)
         at = words + LIST + see.start // memory[SMALLEST] % lists * LIST_WIDTH
-        if memory[at + LIST_LENGTH] < np.int64(see.levers[LIST_BLOCKS]):
+        if memory[at + LIST_LENGTH] < int(see.levers[LIST_BLOCKS]):
             push(memory, at + LIST_HEAD, at + LIST_TAIL, see.start)
             memory[at + LIST_LENGTH] += 1
             return
@@ -185,7 +185,7 @@ def pop(memory: np.ndarray, head: int, tail: int) -> int:
 @kernel
 def from_superblock(memory: np.ndarray, words: int, size: int, first: int, levers: np.ndarray) -> int:
     """Take a block of a superblock, whose other free blocks go to a list; return its first granule, or -1."""
-    count, smallest = np.int64(levers[SUPERBLOCK_BLOCKS]), memory[SMALLEST]
+    count, smallest = int(levers[SUPERBLOCK_BLOCKS]), memory[SMALLEST]
     parent = pop(memory, words + HEAD, words + TAIL)
     if parent < 0:
         parent = from_pool(memory, count * size)
@@ -196,12 +196,12 @@ def from_superblock(memory: np.ndarray, words: int, size: int, first: int, lever
             memory[entry + PARENT], memory[entry + OFFSET] = parent, k
         memory[memory[BLOCKS] + parent // smallest * ENTRY + FREE] = (np.int64(1) << count) - 1
     free = memory[BLOCKS] + parent // smallest * ENTRY + FREE
-    taken, at = np.int64(-1), words + LIST + first * LIST_WIDTH
+    taken, at = -1, words + LIST + first * LIST_WIDTH
     for k in range(count):
         if (memory[free] >> k) & 1 == 0:
             continue
         block = parent + k * size
-        if taken >= 0 and memory[at + LIST_LENGTH] >= np.int64(levers[LIST_BLOCKS]):
+        if taken >= 0 and memory[at + LIST_LENGTH] >= int(levers[LIST_BLOCKS]):
             break
         memory[free] ^= np.int64(1) << k
         if taken < 0:

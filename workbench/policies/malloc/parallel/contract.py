@@ -52,11 +52,11 @@ class ParallelHeapContract(Contract):
             if live and draw.random() < 0.1:
                 yield "returned", ReturnView(*live.pop(int(draw.integers(len(live)))), *KEPT)
             if len(under_way) < MOST_AT_ONCE and draw.random() < 0.5:
-                asked = int(draw.integers(1, GRANULE_BYTES * max(size // 2, 1)))
+                requested = int(draw.integers(1, GRANULE_BYTES * max(size // 2, 1)))
                 own, out = np.zeros(OWN, np.int64), np.zeros(2, np.int64)
                 group = request // GROUP
-                granules = -(-asked // GRANULE_BYTES)
-                under_way.append(AccessView(asked, granules, request, group, group % UNITS, own, out, *KEPT))
+                granules = -(-requested // GRANULE_BYTES)
+                under_way.append(AccessView(requested, granules, request, group, group % UNITS, own, out, *KEPT))
                 request += 1
             first = [line[0] for line in lines.values() if line]
             waiting = [see for line in lines.values() for see in line[1:]]

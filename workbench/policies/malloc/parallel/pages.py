@@ -159,13 +159,13 @@ def next_page(see: AccessView, width: int, most: int) -> int:
 def take_pages(see: AccessView) -> int:
     """Take the highest neighbouring pages that are free."""
     memory, width = see.memory, BITMAP + words_for(see.memory[PAGE])
-    needed, found, page = (see.granules + memory[PAGE] - 1) // memory[PAGE], 0, memory[HIGHEST]
-    while page > 0 and found < needed:
+    needed, free, page = (see.granules + memory[PAGE] - 1) // memory[PAGE], 0, memory[HIGHEST]
+    while page > 0 and free < needed:
         page -= 1
-        found = found + 1 if memory[TABLE + page * width + SIZE] == 0 else 0
-        if found == 0 and memory[HIGHEST] == page + 1:
+        free = free + 1 if memory[TABLE + page * width + SIZE] == 0 else 0
+        if free == 0 and memory[HIGHEST] == page + 1:
             memory[HIGHEST] = page
-    if found < needed:
+    if free < needed:
         return NULL
     for one in range(page, page + needed):
         memory[TABLE + one * width + SIZE] = OF_LARGE

@@ -35,9 +35,8 @@ CHUNK, BINS_AT, LINKS, TABLE, CLASS = FIRST, FIRST + 1, FIRST + 2, FIRST + 3, FI
 """Places of the memory: granules a chunk, where the bins' words, the links and the chunks' entries lie, the classes."""
 CLASSES = 40
 COUNT, ARRAY, FRONT, REFILL, HEAD, TAIL, OPEN, PROMISED, LENGTH, GOING, WIDTH = range(11)
-"""Places of a class: words of its count, array, front and refill, the ends of its line + 1, its open chunk + 1,
-pages
-that are under way, pages in the line, requests that go on to take one."""
+"""Places of a class: words of its count, array, front and refill, the ends of its line + 1, its open chunk + 1.
+Then pages that are under way, pages in the line, and requests that go on to take one."""
 COUNTS, WALKS, POPS, READS, REFILLS, TAKES, FOLLOWS = range(1, 8)
 WALKED, PAGE, OPENED = 1, 2, 3
 """Places of `own`."""
@@ -110,7 +109,7 @@ class PageQueue(_Queues):
             memory[words + COUNT] -= 1
             own[STAGE] = WALKS
             if memory[words + COUNT] < 0:
-                see.out[WORD], see.out[CYCLES] = words + REFILL, np.int64(see.levers[CHUNK_CYCLES])
+                see.out[WORD], see.out[CYCLES] = words + REFILL, int(see.levers[CHUNK_CYCLES])
                 if memory[words + COUNT] + memory[words + PROMISED] >= 0:
                     own[STAGE] = FOLLOWS
                     return ADD
@@ -149,7 +148,7 @@ class PageQueue(_Queues):
 
     @staticmethod
     def returned(see: ReturnView) -> None:
-        memory, bins = see.memory, np.int64(see.levers[LARGE_LEVERS + BINS])
+        memory, bins = see.memory, int(see.levers[LARGE_LEVERS + BINS])
         if is_of_a_bin(memory, memory[BINS_AT], bins, see.start):
             to_bins(memory, memory[BINS_AT], bins, see.start, see.granules)
             return
@@ -201,14 +200,14 @@ class ChunkQueue(_Queues):
                 see.out[WORD] = words + ARRAY
                 return ADD
             own[STAGE], see.out[WORD] = TAKES, words + FRONT
-            see.out[CYCLES] = np.int64(see.levers[CHUNK_CYCLES])
+            see.out[CYCLES] = int(see.levers[CHUNK_CYCLES])
             return HOLD if own[OPENED] else EACH
         see.out[START], see.out[GRANULES] = own[PAGE], np.int64(1) << which
         return GRANT
 
     @staticmethod
     def returned(see: ReturnView) -> None:
-        memory, bins = see.memory, np.int64(see.levers[LARGE_LEVERS + BINS])
+        memory, bins = see.memory, int(see.levers[LARGE_LEVERS + BINS])
         if is_of_a_bin(memory, memory[BINS_AT], bins, see.start):
             to_bins(memory, memory[BINS_AT], bins, see.start, see.granules)
             return

@@ -41,8 +41,8 @@ LENGTH, USED, BINS_AT, TABLE, LINKS, CURRENT, REFILLING = (
     FIRST + 5,
     FIRST + 5 + CLASSES,
 )
-"""Places of the memory: granules a slab, slabs in use, where the bins' words, the slabs' entries and the links lie, the
-slab of each class + 1, whether somebody replaces it."""
+"""Places of the memory: granules a slab, slabs in use, where the bins' words, the slabs' entries and the links lie.
+Of each class there follow its slab + 1, and whether somebody replaces it."""
 BASE, BLOCK, COUNT, BITMAP = range(4)
 """Places of a slab's entry: first granule, granules of a block, count, bitmap."""
 REFILLS, COUNTS, TAKES, FOLLOWS = 1, 2, 3, 4
@@ -93,19 +93,19 @@ class Slabs(ParallelHeap):
             own[STAGE], own[SPOT] = TAKES, see.request % capacity
             see.out[WORD] = memory[TABLE] + own[SLAB] * width + BITMAP + own[SPOT] // 64
             return EACH
-        limit = max(capacity * np.int64(see.levers[FILL]) // 100, 1)
+        limit = max(capacity * int(see.levers[FILL]) // 100, 1)
         current = memory[CURRENT + which] - 1
         if own[STAGE] == REFILLS:
             memory[REFILLING + which] = 0
             if current < 0 or memory[memory[TABLE] + current * width + COUNT] >= limit:
-                most = max(np.int64(see.levers[SLABS]) * np.int64(see.levers[SHARE]) // 100, 1)
+                most: int = max(int(see.levers[SLABS]) * int(see.levers[SHARE]) // 100, 1)
                 current = next_slab(memory, which, block, limit, most)
                 if current < 0:
                     return NULL
                 memory[CURRENT + which] = current + 1
             limit = capacity
         if current < 0 or memory[memory[TABLE] + current * width + COUNT] >= limit:
-            see.out[WORD], see.out[CYCLES] = CURRENT + which, np.int64(see.levers[SLAB_CYCLES])
+            see.out[WORD], see.out[CYCLES] = CURRENT + which, int(see.levers[SLAB_CYCLES])
             own[STAGE] = FOLLOWS if memory[REFILLING + which] else REFILLS
             memory[REFILLING + which] = 1
             return ADD if own[STAGE] == FOLLOWS else HOLD
@@ -115,7 +115,7 @@ class Slabs(ParallelHeap):
 
     @staticmethod
     def returned(see: ReturnView) -> None:
-        memory, bins = see.memory, np.int64(see.levers[LARGE_LEVERS + BINS])
+        memory, bins = see.memory, int(see.levers[LARGE_LEVERS + BINS])
         if is_of_a_bin(memory, memory[BINS_AT], bins, see.start):
             to_bins(memory, memory[BINS_AT], bins, see.start, see.granules)
             return
@@ -180,10 +180,10 @@ def next_slab(memory: np.ndarray, which: int, block: int, limit: int, slabs: int
 @kernel
 def is_current(memory: np.ndarray, slab: int) -> bool:
     """Return whether a slab is that of a class."""
-    found = False
+    result = False
     for which in range(CLASSES):
-        found = found or memory[CURRENT + which] == slab + 1
-    return found
+        result = result or bool(memory[CURRENT + which] == slab + 1)
+    return result
 
 
 @kernel
