@@ -97,7 +97,7 @@ def ask_bins(see: Any, at: int, levers: int) -> int:
     if start >= 0:
         memory[heads + which] = memory[links + start]
     else:
-        start = from_pool(memory, size)
+        start = from_pool(memory, int(size))
         if start < 0:
             return NULL
     memory[links + start] = GIVEN
