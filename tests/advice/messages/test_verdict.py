@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.advice.messages.answer import answer, bounds_of
+from workbench.advice.messages.answer import advise_message, bounds_of
 from workbench.advice.messages.statistics import statistics_in
 from workbench.errors import InputError
 
@@ -22,7 +22,7 @@ def text(request, card, free, allocated, unallocated, extra=""):
 
 
 def verdict(*numbers, **more):
-    (finding,) = answer(text(*numbers, **more)).findings
+    (finding,) = advise_message(text(*numbers, **more)).findings
     return finding.verdict
 
 
@@ -107,7 +107,7 @@ def test_a_process_fraction_is_the_limit_that_is_named():
     result = verdict("996.00 MiB", "44.43 GiB", "9.06 GiB", "17.44 GiB", "59.88 MiB", extra="17.69 GiB allowed; ")
     assert result.kind == "memory_left" and result.sentence.endswith("the process may take only 17.69 GiB.")
     assert result.details[0] == "Below that limit, 740.00 MiB must go."
-    lines = answer(
+    lines = advise_message(
         text("3.98 GiB", "31.84 GiB", "16.30 GiB", "6.74 GiB", "7.02 GiB", extra="17.51 GiB allowed; ")
     ).lines()
     assert "Below that limit, a setting can help." in lines
@@ -117,7 +117,7 @@ def test_a_process_fraction_is_the_limit_that_is_named():
 
 
 def test_a_few_mib_above_the_request_are_as_good_as_nothing():
-    lines = answer(text("20.00 MiB", "1.96 GiB", "25.94 MiB", "967.98 MiB", "48.02 MiB")).lines()
+    lines = advise_message(text("20.00 MiB", "1.96 GiB", "25.94 MiB", "967.98 MiB", "48.02 MiB")).lines()
     assert "That is 5.94 MiB more than asked, which the driver can keep: the card is full." in lines
     assert not any("Look for the limit" in line for line in lines)
     assert any(line.startswith("Release memory before that request") for line in lines)
@@ -127,7 +127,7 @@ def test_other_processes_and_private_pools_are_named_where_they_hold_much():
     extra = (
         "Process 1 has 25.34 GiB memory in use. Including non-PyTorch memory, this process has 5.55 GiB memory in use. "
     )
-    lines = answer(text("576.00 MiB", "31.36 GiB", "370.69 MiB", "4.89 GiB", "77.08 MiB", extra=extra)).lines()
+    lines = advise_message(text("576.00 MiB", "31.36 GiB", "370.69 MiB", "4.89 GiB", "77.08 MiB", extra=extra)).lines()
     assert lines[0].startswith("GPU 0: No setting helps: 128.23 MiB must go")
     assert any(line.startswith("26.03 GiB of the card lies outside this allocator") for line in lines)
     assert any("end other processes on the card" in line for line in lines)
@@ -135,22 +135,22 @@ def test_other_processes_and_private_pools_are_named_where_they_hold_much():
     held = text("2.00 MiB", "47.53 GiB", "896.00 KiB", "47.00 GiB", "149.10 MiB").replace(
         "PyTorch, and", f"PyTorch, {pools}"
     )
-    lines = answer(held).lines()
+    lines = advise_message(held).lines()
     assert lines[0].startswith("GPU 0: A setting can help"), "idle pools are no reason for great hope"
     assert "Private pools (CUDA graphs, MemPool) hold 46.22 GiB that no other request gets." in lines
     assert any(line.startswith("Capture fewer CUDA graphs") for line in lines)
 
 
 def test_nothing_allocated_here_means_that_others_hold_it():
-    lines = answer(text("978.00 MiB", "15.98 GiB", "630.00 MiB", "0 bytes", "0 bytes")).lines()
+    lines = advise_message(text("978.00 MiB", "15.98 GiB", "630.00 MiB", "0 bytes", "0 bytes")).lines()
     assert lines[0].startswith("GPU 0: No setting helps: 348.00 MiB must go")
     assert "This process holds less: 0 bytes." in lines
 
 
 def test_the_size_of_the_card_can_be_given_where_the_message_lacks_it():
     jax = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 34359738368 bytes."
-    assert answer(jax).findings[0].verdict.kind == "unknown"
-    assert answer(jax, card_bytes=16 * GIB).findings[0].verdict.kind == "larger_than_card"
+    assert advise_message(jax).findings[0].verdict.kind == "unknown"
+    assert advise_message(jax, card_bytes=16 * GIB).findings[0].verdict.kind == "larger_than_card"
 
 
 MPS = "MPS backend out of memory (MPS allocated: 17.00 GB, other allocations: 512.00 MB, max allowed: 18.00 GB). "
@@ -176,7 +176,7 @@ OF_OTHERS = [
 
 @pytest.mark.parametrize(("message", "kind", "words"), OF_OTHERS)
 def test_other_allocators_get_a_verdict(message, kind, words):
-    (finding,) = answer(message).findings
+    (finding,) = advise_message(message).findings
     assert finding.verdict.kind == kind and words in finding.verdict.sentence
 
 
@@ -199,7 +199,7 @@ SUMMARY = """
 
 @pytest.mark.parametrize("unit", ["MiB", "MB"])
 def test_a_memory_summary_tells_whether_live_blocks_pin_much(unit):
-    lines = answer(SUMMARY.format(unit=unit)).lines()
+    lines = advise_message(SUMMARY.format(unit=unit)).lines()
     assert lines[0] == (
         "GPU 1: A setting can help: 1.00 GiB allocated, 12.00 GiB reserved, 2.00 GiB pinned between live blocks "
         "(2 requests failed)."
@@ -212,9 +212,9 @@ def test_memory_stats_are_read_as_json_as_python_and_as_an_ordered_dict():
     pairs = f"OrderedDict({list(values.items())})"
     for printed in (json.dumps(values, indent=1), str(values), pairs, json.dumps(nested)):
         assert statistics_in(f"stats: {printed}")[0][1:4] == (9 << 30, 9 << 30, 10 << 30)
-    lines = answer(json.dumps(values)).lines()
+    lines = advise_message(json.dumps(values)).lines()
     assert lines[0].startswith("No setting helps much: 9.00 GiB allocated") and "no request failed so far" in lines[0]
-    assert answer(str(values), card_bytes=8 << 30).findings[0].verdict.kind == "more_than_card"
+    assert advise_message(str(values), card_bytes=8 << 30).findings[0].verdict.kind == "more_than_card"
 
 
 @pytest.mark.parametrize(
@@ -228,21 +228,21 @@ def test_memory_stats_are_read_as_json_as_python_and_as_an_ordered_dict():
 )  # fmt: skip
 def test_broken_text_is_one_sentence(wrong, words):
     with pytest.raises(InputError, match=words) as caught:
-        answer(wrong)
+        advise_message(wrong)
     assert "\n" not in str(caught.value)
 
 
 def test_what_a_message_adds_to_a_snapshot_is_the_card_less_what_lies_outside():
-    it = answer(text("576.00 MiB", "31.00 GiB", "1.00 GiB", "4.00 GiB", "1.00 GiB"))
+    it = advise_message(text("576.00 MiB", "31.00 GiB", "1.00 GiB", "4.00 GiB", "1.00 GiB"))
     assert tuple(bounds_of(it)) == (31 * GIB, 25 * GIB, 576 * MIB)
     assert bounds_of(it).usable_bytes == 6 * GIB, "free, allocated and idle: what the allocator could have"
 
 
 def test_the_next_recording_fits_the_version():
-    new = answer(text("1.00 GiB", "8.00 GiB", "0 bytes", "7.00 GiB", "100.00 MiB")).lines()
+    new = advise_message(text("1.00 GiB", "8.00 GiB", "0 bytes", "7.00 GiB", "100.00 MiB")).lines()
     assert any("_record_memory_history(max_entries=1_000_000)" in line for line in new)
     assert any("_cuda_attach_out_of_memory_observer" in line for line in new)
     old = "CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 8.00 GiB total capacity; 5.00 GiB already allocated; "
-    lines = answer(f"{old}0 bytes free; 7.00 GiB reserved in total by PyTorch)").lines()
+    lines = advise_message(f"{old}0 bytes free; 7.00 GiB reserved in total by PyTorch)").lines()
     assert any("Update to PyTorch 2.1" in line for line in lines)
     assert any("memory_summary()" in line for line in lines) and not any("_record_memory_history" in it for it in lines)

@@ -1,7 +1,7 @@
 """The answer to an out-of-memory message: its verdict in one line, what to do, what to record next.
 
-`answer(text)` reads a message, a log with messages of several ranks, or statistics of PyTorch's allocator.
-`bounds_of(answer)` is what a message adds to a snapshot: the card's size, what lies outside the allocator, the request.
+`advise_message(text)` reads a message, a log with messages of several ranks, or statistics of PyTorch's allocator.
+`bounds_of(advice)` is what a message adds to a snapshot: the card's size, what lies outside the allocator, the request.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def is_message(text: str) -> bool:
     return len(text.split()) > 3 and has_mark(text)
 
 
-def answer(text: str, where: str = "the text", card_bytes: int | None = None) -> MessageAnswer:
+def advise_message(text: str, where: str = "the text", card_bytes: int | None = None) -> MessageAnswer:
     """Return what a text with out-of-memory messages says about their cause.
 
     Parameters
@@ -150,7 +150,7 @@ def answer(text: str, where: str = "the text", card_bytes: int | None = None) ->
 
     Examples
     --------
-    >>> it = answer("CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0 has a total capacity of 8.00 GiB")
+    >>> it = advise_message("CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0 has a total capacity of 8.00 GiB")
     >>> it.lines()[0]
     'GPU 0: The request alone is larger than the card: 9.00 GiB asked of 8.00 GiB.'
     """
@@ -184,7 +184,7 @@ def answers_of(named: Sequence[str], card_bytes: int | None = None) -> tuple[Mes
         if text is None:
             others.append(name)
             continue
-        findings += answer(*text, card_bytes).findings
+        findings += advise_message(*text, card_bytes).findings
         wheres.append(text[1])
     is_file = len(wheres) == 1 and os.path.exists(wheres[0])
     return (MessageAnswer(", ".join(wheres), findings, is_file) if findings else None), others
