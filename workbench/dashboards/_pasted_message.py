@@ -16,6 +16,7 @@ class PastedMessagePanel(widgets.Accordion):
 
     def __init__(self) -> None:
         self.text = widgets.Textarea(
+            description="message",
             placeholder="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate ...",
             continuous_update=False,
             layout={"width": "auto", "height": "110px"},

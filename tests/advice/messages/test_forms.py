@@ -205,7 +205,11 @@ TRACEBACKS = {
         "/opt/dist-packages/torch/optim/adam.py in _init_group(self)",
         "--> 174 state = zeros()",
     ],
-    "packages": ["Traceback (most recent call last):", '  File "/x/site-packages/vllm/model.py", line 7, in run'],
+    "packages": [
+        "Traceback (most recent call last):",
+        '  File "/x/site-packages/vllm/model.py", line 7, in run',
+        '  File "/x/site-packages/torch/nn/functional.py", line 9, in linear',
+    ],
     "vllm": [
         "(Worker rank=0 pid=9) ERROR 04-01 23:46:56 [core.py:160] Traceback (most recent call last):",
         '(Worker rank=0 pid=9) ERROR 04-01 23:46:56 [core.py:160]   File "/app/serve/run.py", line 3, in go',

@@ -99,7 +99,7 @@ def test_what_must_go_is_what_was_asked_less_what_was_free_and_idle():
 
 def test_a_request_as_large_as_the_card_is_not_larger_and_rounding_is_not_shared_memory():
     assert verdict("8.00 GiB", "8.00 GiB", "7.50 GiB", "0 bytes", "0 bytes").kind == "no_setting_helps"
-    assert verdict("1.00 GiB", "8.00 GiB", "0 bytes", "7.50 GiB", "512.00 MiB").kind == "no_setting_helps"
+    assert verdict("1.00 GiB", "8.00 GiB", "0 bytes", "7.51 GiB", "505.00 MiB").kind == "no_setting_helps"
     assert verdict("1.00 GiB", "8.00 GiB", "0 bytes", "7.50 GiB", "600.00 MiB").kind == "more_than_card"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 BEFORE, BEHIND = 400, 40
@@ -71,6 +72,7 @@ def excerpt_at(lines: Sequence[str], place: int) -> Excerpt:
     )
 
 
+@lru_cache(maxsize=1 << 14)
 def _labelled(line: str) -> tuple[str, str]:
     """Return the label of a line, a rank with `#` before it, and what stands behind it.
 
