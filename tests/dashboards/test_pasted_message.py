@@ -15,7 +15,7 @@ def test_a_pasted_message_gets_its_verdict_and_what_to_record():
     panel = PastedMessagePanel()
     panel.text.value = MESSAGE
     assert "<p>GPU 0: No setting helps: 6.88 MiB must go (20.00 MiB asked" in panel.answer.value
-    assert "<pre>print(torch.cuda.memory_summary())" in panel.answer.value
+    assert "<pre>import torch\nprint(torch.cuda.memory_summary())" in panel.answer.value
     panel.text.value = ""
     assert panel.answer.value == ""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from textwrap import dedent
+
 import ipywidgets as widgets
 
 from workbench.advice.messages.answer import advise_message
@@ -36,13 +39,19 @@ class PastedMessagePanel(widgets.Accordion):
         except WorkbenchError as wrong:
             self.answer.value = alert(wrong)
             return
-        self.answer.value = f'<div class="answer">{"".join(map(_paragraph, lines))}</div>'
+        self.answer.value = f'<div class="answer">{_as_html(lines)}</div>'
 
 
-def _paragraph(line: str) -> str:
-    """Return a line as HTML; a line of a program keeps its blanks.
+def _as_html(lines: list[str]) -> str:
+    """Return lines as HTML: sentences as paragraphs, lines of a program together, so that they are copied at once.
 
-    >>> _paragraph("    a < b")
-    '<pre>a &lt; b</pre>'
+    >>> _as_html(["a < b", "    x", "      y"])
+    '<p>a &lt; b</p><pre>x\\n  y</pre>'
     """
-    return f"<pre>{escaped(line[4:])}</pre>" if line.startswith("    ") else f"<p>{escaped(line)}</p>"
+    groups = groupby(lines, lambda line: line.startswith("    "))
+    return "".join(
+        f"<pre>{escaped(dedent(chr(10).join(group)))}</pre>"
+        if is_program
+        else "".join(f"<p>{escaped(line)}</p>" for line in group)
+        for is_program, group in groups
+    )
