@@ -73,6 +73,22 @@ def test_a_message_broken_into_lines_quoted_and_printed_twice_is_one():
     assert only(f"> {text}\n{new('HIP')}").backend == "HIP"
 
 
+def test_a_failure_printed_with_its_traceback_and_once_more_without_is_one():
+    traceback = 'Traceback (most recent call last):\n  File "a.py", line {line}, in f\n{message}\n'
+    first, second = (traceback.format(line=line, message=new()) for line in (3, 9))
+    again = f"{new()}\n"
+    for text in (first, first + "\n" * 50 + again, again + "\n" * 450 + first):
+        assert [message.asked_by for message in messages_in(text)[0]] == ["a.py:3 f"]
+    both = messages_in(again + "\n" * 450 + first + second + first)[0]
+    assert [message.asked_by for message in both] == ["a.py:3 f", "a.py:9 f"]
+
+
+@pytest.mark.parametrize("size", ["9" * 400 + " GiB", "1," * 30_000, "9" * 30_000])
+def test_a_size_of_too_many_digits_is_no_size(size):
+    messages, cut = messages_in(f"CUDA out of memory. Tried to allocate {size}")
+    assert not messages and len(cut) == 1
+
+
 OTHERS = [
     (
         "MPS backend out of memory (MPS allocated: 17.00 GB, other allocations: 512.00 MB, max allowed: 18.00 GB). "

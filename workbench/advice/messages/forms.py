@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from workbench.advice.messages.log_lines import Excerpt, asked_by, excerpt_at
 
-_SIZE = r"(\d[\d,]*(?:\.\d+)?)\s*(bytes|B|[KMGTPE]i?B|[KMGTPE])\b"
+_SIZE = r"(?<![\d.,])(\d[\d,]{0,24}(?:\.\d{1,9})?)\s*(bytes|B|[KMGTPE]i?B|[KMGTPE])\b"
 _POWERS = {letter: 10 * power for power, letter in enumerate("KMGTPE", 1)}
 UNKNOWABLE = 1 << 60
 """PyTorch prints a count below zero as 17179869184 GiB (WSL, where the driver does not tell); such a number is none."""
@@ -137,15 +137,20 @@ def _with_statistics(excerpt: Excerpt, lines: Sequence[str], place: int) -> Exce
 
 
 def _merged(messages: list[Message]) -> list[Message]:
-    """Return each failure once; the allocator of JAX and its runtime both print it, the one with a limit counts."""
+    """Return each failure once: an error is printed with its traceback, and once more without it."""
     kept: list[Message] = []
+    places: dict[Message, dict[str, int]] = {}
     for message in messages:
-        twin = next((k for k, one in enumerate(kept) if _is_same_failure(one, message)), None)
-        if twin is None:
-            kept.append(message)
-        else:
-            first, second = sorted((kept[twin], message), key=_known_numbers, reverse=True)
-            kept[twin] = first._replace(asked_by=first.asked_by or second.asked_by)
+        if kept and _is_same_of_jax(kept[-1], message):
+            first, second = sorted((kept[-1], message), key=_known_numbers, reverse=True)
+            kept[-1] = first._replace(asked_by=first.asked_by or second.asked_by)
+            continue
+        sites = places.setdefault(message._replace(asked_by="", is_windows=False), {})
+        if message.asked_by in sites or (sites and not message.asked_by):
+            continue
+        place = sites.pop("", len(kept))
+        kept[place : place + 1] = [message]
+        sites[message.asked_by] = place
     return kept
 
 
@@ -153,18 +158,12 @@ def _known_numbers(message: Message) -> int:
     return sum(value is not None for value in message)
 
 
-def _is_same_failure(one: Message, other: Message) -> bool:
-    if one.program != other.program or one.label != other.label:
+def _is_same_of_jax(one: Message, other: Message) -> bool:
+    """Return whether the allocator and the runtime of JAX print one failure; sizes are rounded in one of them."""
+    if one.program != "JAX" or other.program != "JAX" or one.label != other.label:
         return False
-    if one.program == "JAX":
-        return (
-            one.requested is not None
-            and other.requested is not None
-            and abs(one.requested - other.requested) <= one.requested >> 7
-        )
-    return one._replace(asked_by="") == other._replace(asked_by="") and (
-        one.asked_by == other.asked_by or not one.asked_by or not other.asked_by
-    )
+    sizes = one.requested, other.requested
+    return None not in sizes and abs((sizes[0] or 0) - (sizes[1] or 0)) <= (sizes[0] or 0) >> 7
 
 
 def _size(pattern: str, text: str) -> int | None:

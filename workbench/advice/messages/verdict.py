@@ -51,7 +51,8 @@ VERDICTS = (LARGER, SHARED, LEFT, NO_SETTING, CAN_HELP, LIKELY_HELPS, UNKNOWN, H
 FULL = 64 << 20
 """Bytes above a request that the driver may keep for itself."""
 WASTE = 0.1
-"""The share of the live memory that a setting may leave unused."""
+"""The share of the allocated memory that a setting may leave unused. On 8 recorded cards expandable segments left 0.1
+to 17 % of it unused, on 7 of them below 7 %."""
 TAILS = 0.04
 """The share of the allocated memory that tails of blocks can be."""
 _OUTSIDE = 1 << 30
