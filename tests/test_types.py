@@ -65,7 +65,8 @@ report = wb.claims(["H1.1"], quick=True)
 parts: pd.DataFrame = wb.blame("node.yaml", parts=["walkers"]).table
 found: list[str] = wb.discover("kept", above=900).sentences()
 advice = wb.advise("snapshot.pickle", card_bytes=None)
-print(advice.best, advice.table, len(plan), wb.presets(), wb.dashboard("shared_memory"), wb.__version__)
+first: str = wb.advise_message("CUDA out of memory.").lines()[0]
+print(first, advice.best, advice.table, len(plan), wb.presets(), wb.dashboard("shared_memory"), wb.__version__)
 start: int | None = MiddleOut(shift=2).place("0111100111111100", 4)
 '''
 IMPORTS = ("import workbench as wb", "from workbench.policies.placement import NearestBoundary")

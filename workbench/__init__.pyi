@@ -1,6 +1,7 @@
 """The public words as type checkers and editors see them; `workbench.words` imports each when it is first used."""
 
 from workbench import policies as policies
+from workbench.advice.messages.answer import advise_message as advise_message
 from workbench.advice.torch_memory.advice import advise as advise
 from workbench.api import Results as Results
 from workbench.api import blame as blame

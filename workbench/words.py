@@ -15,6 +15,7 @@ from workbench.policies.bases import BASES
 WORDS = {
     "Results": "workbench.api",
     "advise": "workbench.advice.torch_memory.advice",
+    "advise_message": "workbench.advice.messages.answer",
     "advice_figure": "workbench.figures.advice",
     "blame": "workbench.api",
     "discover": "workbench.api",

@@ -17,6 +17,7 @@ from workbench.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workbench.advice.messages.answer import MessageAnswer
     from workbench.advice.resource_advice import ResourceAdvice
     from workbench.advice.torch_memory.advice import Advice
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
@@ -33,8 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="a memory snapshot: torch.cuda.memory._dump_snapshot; several (ranks, steps) get one setting for all; "
-        "or an RMM log, or a profile",
+        help="a memory snapshot: torch.cuda.memory._dump_snapshot; several (ranks, steps) get one setting for all. "
+        "Or an RMM log, or a profile. Or an out-of-memory message: a log with it, its text, or - for standard input",
+    )
+    parser.add_argument(
+        "--message", metavar="FILE", help="the out-of-memory message of a snapshot: adds the card and other processes"
     )
     parser.add_argument("--all", action="store_true", help="print all that came out, and a table of the settings")
     parser.add_argument(
@@ -54,7 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--call-us", type=float, metavar="US", help="what a driver call costs (default: 20, an assumption)"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object, as --schema says it")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object, as --schema says it; of a message as its $defs/message",
+    )
     parser.add_argument("--schema", action=_Schema, help="print the JSON schema of --json, and stop")
 
 
@@ -65,9 +73,10 @@ class _Schema(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=kwargs.get("help"))
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from workbench.advice.messages.answer import MESSAGE_SCHEMA
         from workbench.advice.torch_memory.advice_json import JSON_SCHEMA
 
-        say_json(JSON_SCHEMA)
+        say_json({**JSON_SCHEMA, "$defs": {"message": MESSAGE_SCHEMA}})
         parser.exit()
 
 
@@ -84,7 +93,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from workbench.units import parse_bytes
-    from workbench.workloads.importers.torch_snapshot import is_snapshot
 
     if args.figure and Path(args.figure).exists() and not Path(args.figure).is_dir():
         raise InputError(f"--figure must name a folder. Got {args.figure}, which is a file.")
@@ -96,8 +104,16 @@ def _run(args: argparse.Namespace) -> int:
     if wrong:
         raise InputError(f"--what-if knows free FILE:LINE. Got {wrong[0]}.")
     costs = _costs(args.call_us)
+    messages = _take_messages(args, size)
+    if messages is not None and not args.files:
+        _report_messages(args, messages)
+        return DONE
+    from workbench.workloads.importers.torch_snapshot import is_snapshot
+
     args.file = args.files[0]
     others = [file for file in args.files if not is_snapshot(file)]
+    if others and messages is not None:
+        raise InputError(f"{others[0]}: is no memory snapshot of PyTorch; a message adds to the advice on such alone.")
     if others and len(args.files) > 1:
         raise InputError(f"{others[0]}: is no memory snapshot of PyTorch; only such are advised on together.")
     if others:
@@ -108,9 +124,13 @@ def _run(args: argparse.Namespace) -> int:
             raise InputError(f"{args.file}: is no memory snapshot of PyTorch, which {needing} need.")
         _report_resources(args, advise_resources(args.file, size, costs))
         return DONE
+    from workbench.advice.messages.answer import bounds_of
     from workbench.advice.torch_memory.advice import advice_or_segments
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
 
+    args.messages = messages
+    if messages is not None and size is None:
+        size = bounds_of(messages).usable_bytes
     files = args.files[0] if len(args.files) == 1 else args.files
     advice = advice_or_segments(files, size, say=None if args.json else _say, costs=costs)
     if isinstance(advice, SegmentSnapshot):
@@ -118,6 +138,37 @@ def _run(args: argparse.Namespace) -> int:
     else:
         _report(args, advice)
     return DONE
+
+
+def _take_messages(args: argparse.Namespace, size: int | None) -> MessageAnswer | None:
+    """Take the messages from what is to be read, and leave snapshots and traces."""
+    from workbench.advice.messages.answer import answers_of
+
+    messages, args.files = answers_of([*args.files, *([args.message] if args.message else [])], size)
+    if args.message in args.files:
+        raise InputError(f"--message must name a text with an out-of-memory message. Got {args.message}.")
+    return messages
+
+
+def _report_messages(args: argparse.Namespace, messages: MessageAnswer) -> None:
+    if args.html or args.csv or args.figure or args.what_if:
+        raise InputError("--html, --csv, --figure and --what-if need a memory snapshot; a message holds no history.")
+    if args.json:
+        say_json(messages.plain())
+    else:
+        say_lines(messages.lines())
+
+
+def _message_part(args: argparse.Namespace) -> dict[str, Any]:
+    return {} if args.messages is None else {"message": args.messages.plain()}
+
+
+def _message_lines(args: argparse.Namespace) -> list[str]:
+    """Return what a message adds to the advice on a snapshot."""
+    from workbench.advice.messages.answer import bounds_of, bounds_sentence
+
+    it = args.messages
+    return [] if it is None else [bounds_sentence(bounds_of(it)), *(finding.line for finding in it.findings)]
 
 
 def _costs(call_us: float | None) -> CallCosts:
@@ -167,9 +218,9 @@ def _report_segments(args: argparse.Namespace, still: SegmentSnapshot) -> None:
     if args.html or args.csv or args.figure or args.what_if:
         raise InputError(f"{args.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
     if args.json:
-        say_json(still.plain())
+        say_json({**still.plain(), **_message_part(args)})
     else:
-        for sentence in still.sentences():
+        for sentence in [*still.sentences(), *_message_lines(args)]:
             print(sentence)
 
 
@@ -188,10 +239,11 @@ def _report(args: argparse.Namespace, advice: Advice) -> None:
         drawn = list(map(str, save_advice(advice, Path(args.figure))))
     if args.json:
         what_if = [{**it._asdict(), "own": it.own.row(), "best": it.best.row()} for it in changes]
-        say_json({**advice.plain(), "what_if": what_if, "html": args.html, "figures": drawn})
+        say_json({**advice.plain(), "what_if": what_if, "html": args.html, "figures": drawn, **_message_part(args)})
         return
     for sentence in [
         *(advice.sentences() if args.all else advice.lines()),
+        *_message_lines(args),
         *(what_if_sentence(advice, it) for it in changes),
     ]:
         print(sentence)

@@ -48,7 +48,10 @@ COMMANDS = {
     "validate": ("_validate", "The laws of the engines compared with public measurements on real cards."),
     "occupancy": ("_occupancy", "How many workgroups of a kernel a unit holds, and which limit binds."),
     "coresident": ("_coresident", "Whether several kernels start at once, and what to keep free so that they do."),
-    "advise": ("_advise", "Which settings of an allocator would have carried a recorded program."),
+    "advise": (
+        "_advise",
+        "The cause of an out-of-memory error, and settings that help: from its message or a recording.",
+    ),
     "new policy": ("_new_policy", "Write a policy file and its test, ready to change."),
     "new preset": ("_new_preset", "Write a machine preset's file, ready to fill in."),
     "open dashboard": ("_browser", "Serve a dashboard in a browser, without any request off this host."),

@@ -17,6 +17,7 @@ from workbench.dashboards._dashboard_config import DashboardConfig, NoViewLevers
 from workbench.dashboards._interval_panels import NotedPanel, NotedPanels, shares_of
 from workbench.dashboards._memory_history import MemoryHistoryPanel
 from workbench.dashboards._paired_dashboard import PairedDashboard
+from workbench.dashboards._pasted_message import PastedMessagePanel
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
@@ -91,6 +92,8 @@ class PoolPanels(NotedPanels):
         self.source = NotedPanel("Served", "", "allocations (%)", source_note, _SOURCES)
         self.latency = NotedPanel("Latency", "requests served by then", "microseconds", latency_note, shares)
         super().__init__([self.used, self.lent], [self.source, self.latency], of_seed=[self.memory])
+        self.message = PastedMessagePanel()
+        self.widgets[:0] = [self.message]
         self.widgets.append(self.advice)
 
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
