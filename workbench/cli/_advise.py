@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from workbench.advice.resource_advice import ResourceAdvice
     from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
     from workbench.advice.torch_memory.trial import Trial
     from workbench.records.torch_allocator import CallCosts
@@ -113,11 +114,12 @@ def _run(args: argparse.Namespace) -> int:
     if args.rmm_version:
         raise InputError(f"{args.file}: is a memory snapshot of PyTorch; --rmm-version is for logs of RMM.")
     from workbench.advice.torch_memory.advice import advice_or_segments
+    from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
 
     files = args.files[0] if len(args.files) == 1 else args.files
     advice = advice_or_segments(files, size, say=None if args.json else _say, costs=costs)
-    if isinstance(advice, SegmentSnapshot):
+    if isinstance(advice, (SegmentSnapshot, DriverPoolSnapshot)):
         _report_segments(args, advice)
     else:
         _report(args, advice)
@@ -168,9 +170,10 @@ def _resource_table(advice: ResourceAdvice) -> pd.DataFrame:
     return pd.DataFrame(displayed if displayed["fits"].notna().all() else displayed.drop(columns="fits"))
 
 
-def _report_segments(args: argparse.Namespace, still: SegmentSnapshot) -> None:
+def _report_segments(args: argparse.Namespace, still: SegmentSnapshot | DriverPoolSnapshot) -> None:
     if args.html or args.csv or args.figure or args.what_if:
-        raise InputError(f"{args.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
+        why = "holds no history" if hasattr(still, "holders") else "is not of PyTorch's own allocator"
+        raise InputError(f"{args.file}: {why}, so there is nothing for --html, --csv, --figure, --what-if.")
     if args.json:
         say_json(still.plain())
     else:
