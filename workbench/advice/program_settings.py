@@ -67,7 +67,7 @@ class Program(NamedTuple):
     """What kind of program was recorded."""
 
     framework: str
-    """RMM or PyTorch."""
+    """RMM or PyTorch; empty = the format of the recording does not tell."""
     is_amd: bool = False
 
     @property
@@ -77,12 +77,14 @@ class Program(NamedTuple):
 
 
 RMM = Program("RMM")
+_FRAMEWORKS = {"rmm_log_csv": "RMM", "kineto": "PyTorch", "torch_memory_timeline_raw": "PyTorch"}
+"""What writes the formats with memory events that are read here, snapshots apart."""
 
 
 def program_of(trace: Trace) -> Program:
     """Return what kind of program left a trace."""
     amd = any(card.name.startswith("AMD") or card.wave_size == 64 for card in trace.cards)
-    return RMM if trace.format == "rmm_log_csv" else Program("PyTorch", amd)
+    return Program(_FRAMEWORKS.get(trace.format, ""), amd)
 
 
 def least_of(cards: list[CardRequests], rules: PoolRules) -> Least:
@@ -105,7 +107,7 @@ def candidates(program: Program, cards: list[CardRequests], least: Least, versio
         The version of RMM.
     """
     of_rmm = program.framework == "RMM"
-    if not of_rmm:
+    if program.framework == "PyTorch":
         yield Candidate(f"{program.variable} unset (PyTorch's defaults)", PytorchCaching(), True)
         yield Candidate(f"{program.variable}=expandable_segments:True", ExpandableSegments(), not program.is_amd)
     yield Candidate(_DRIVER, Direct, of_rmm)

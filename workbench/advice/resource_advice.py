@@ -93,8 +93,8 @@ class ResourceAdvice:
 
     @property
     def best(self) -> str:
-        """Return what to write in the program."""
-        return self.trials[0].setting
+        """Return what to write in the program; empty = no setting is known that it can make."""
+        return self.trials[0].setting if self.trials[0].settable else ""
 
     @property
     def table(self) -> pd.DataFrame:
@@ -108,7 +108,7 @@ class ResourceAdvice:
         return {
             "file": self.path,
             "program": self.program.framework,
-            "best": self.trials[0]._asdict(),
+            "best": self.trials[0]._asdict() if self.best else None,
             "settings": [trial._asdict() for trial in self.trials],
             "active_peak_bytes": self.active_peak_bytes,
             "least_pool_bytes": self.least_pool_bytes,
@@ -119,23 +119,32 @@ class ResourceAdvice:
 
     def sentences(self) -> list[str]:
         """Say what came out, in words."""
-        best, live = self.trials[0], self.active_peak_bytes
-        calls = f"{best.driver_calls:,} driver call{'s' * (best.driver_calls != 1)}"
         of_all = f" on {self.cards} cards together" if self.cards > 1 else ""
         return [
-            f"{self.path}: {bytes_said(live)} live at the peak{of_all}.",
+            f"{self.path}: {bytes_said(self.active_peak_bytes)} live at the peak{of_all}.",
+            *(
+                self._best(of_all)
+                if self.best
+                else ["What wrote this recording is not known, so no setting is advised."]
+            ),
+            *self._on_card(),
+            *({"RMM": self._of_rmm, "PyTorch": self._of_pytorch}.get(self.program.framework, list)()),
+            *(
+                ["The trace tells no addresses: a release is taken for that of the latest block of its size."]
+                if self._from_profile
+                else []
+            ),
+        ]
+
+    def _best(self, of_all: str) -> list[str]:
+        best = self.trials[0]
+        calls = f"{best.driver_calls:,} driver call{'s' * (best.driver_calls != 1)}"
+        return [
             f"Best: {best.setting}. It reserves {bytes_said(best.reserved_peak_bytes)} at the peak{of_all}, in {calls} "
             f"(about {to_decimals(best.driver_ns / 1e6, 1)} ms).",
             *(
                 ["Hand it to rmm.mr.set_current_device_resource before the first allocation."]
                 if best.setting.startswith("rmm.mr.")
-                else []
-            ),
-            *self._on_card(),
-            *(self._of_rmm() if self.program.framework == "RMM" else self._of_pytorch()),
-            *(
-                ["The trace tells no addresses: a release is taken for that of the latest block of its size."]
-                if self._from_profile
                 else []
             ),
         ]
