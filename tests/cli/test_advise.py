@@ -117,8 +117,23 @@ def test_a_log_of_rmm_is_told_how_large_a_pool_it_takes(tmp_path, capsys):
     rows = {row["setting"]: row for row in output["settings"]}
     assert rows["rmm.mr.CudaMemoryResource()"]["driver_calls"] == 13
     assert rows["rmm.mr.CudaMemoryResource()"]["reserved_peak_bytes"] == 24 << 20
-    assert rows["TensorFlow BFC, memory_limit=32 (MiB)"]["driver_calls"] == 1
+    assert [name for name, row in rows.items() if not row["settable"]] == ["TensorFlow BFC, allow_growth"]
     assert all(row["fits"] for row in rows.values())
+    assert main(["advise", str(place), "--card-bytes", "900MiB", "--json"]) == 0
+    output = json.loads(capsys.readouterr().out)
+    assert {row["setting"][-8:] for row in output["settings"] if not row["fits"]} == {" 18, 22)"}, "of 992 MiB"
+    assert "On a card of 900 MiB, 14 of 16 settings serve everything." in output["sentences"]
+
+
+def test_rules_of_an_older_rmm_are_named(tmp_path, capsys):
+    place = str(rmm_log(tmp_path))
+    assert main(["advise", place, "--rmm-version", "0.16", "--card-bytes", "1GiB", "--json"]) == 0
+    rows = {row["setting"]: row for row in json.loads(capsys.readouterr().out)["settings"]}
+    small = rows["rmm.reinitialize(pool_allocator=True, initial_pool_size=1048576)"]
+    assert small["reserved_peak_bytes"] == (1 << 20) + (1023 << 19), "half of what remains of the card"
+    assert not any("Arena" in name for name in rows), "Python has it since 24.12"
+    assert main(["advise", place, "--rmm-version", "0.16"]) == 2
+    assert "grows by half of what remains of the card; name card_bytes (--card-bytes)" in capsys.readouterr().err
 
 
 def test_a_person_reads_which_resource_and_what_it_rests_on(tmp_path, capsys):
@@ -127,8 +142,8 @@ def test_a_person_reads_which_resource_and_what_it_rests_on(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "The smallest pool that serves everything without growing has 30 MiB a card, 25.0% above" in out
     assert "The smallest arena that serves everything has 30 MiB a card; an arena never grows." in out
-    assert "RMM's documented rules for pool, arena and binning, and on one stream;" in out
-    assert table.read_text().startswith("setting,reserved_peak_bytes,driver_calls,driver_ns,fits")
+    assert "RMM's documented rules for pool, arena and binning, and on one stream." in out
+    assert table.read_text().startswith("setting,reserved_peak_bytes,driver_calls,driver_ns,fits,settable")
 
 
 FIRST_LINE = """

@@ -1,74 +1,109 @@
 """RMM's pool and arena once more, in another form: nothing is kept but what is live and to whom free bytes belong.
 
-The pool's free memory is a list of (start, end, stream) that is joined by brute force after every request; the arena's
-is computed from the live blocks whenever it is needed. Slow, and shares no code with `advice.rmm`.
+The pool's memory is a row of bytes, of which runs are looked for; the arena's free memory is computed from the live
+blocks whenever it is needed. Slow, and shares no code with `advice.rmm`.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from itertools import pairwise
 
 MIB = 1 << 20
 
 
 class SlowPool:
-    def __init__(self, initial):
-        self.pieces, self.order, self.total, self.end, self.calls = [], [0], initial, 0, []
-        self.upstream(initial, 0)
+    """RMM's pool as rows of bytes: one row a block of the driver, one byte a byte of memory.
 
-    def upstream(self, size, stream):
+    A byte is 0 where it is in use, else the number of the stream whose list it is free in. A row is never joined with
+    another, as RMM joins no block with the first one of another allocation of the upstream. The version is asked where
+    a rule depends on it, by the changes that `DEVIATIONS.md` names.
+    """
+
+    def __init__(self, initial, card=None, maximum=None, version=(26, 8)):
+        self.rows, self.starts, self.calls, self.version = [], [], [], version
+        self.card, self.tried = card, 0
+        self.maximum = card // 256 * 256 if maximum is None and version < (0, 17) else maximum
+        self.numbers, self.order = {-1: 1}, [-1]
+        self.built = initial == 0 or self.upstream(initial, 1)
+
+    def number(self, stream):
+        if stream not in self.order:
+            self.order.append(stream)
+        return self.numbers.setdefault(stream, len(self.numbers) + 1)
+
+    def upstream(self, size, number):
+        """Whether the driver had the bytes."""
+        self.tried += 1
+        if self.card is not None and sum(self.calls) + size > self.card:
+            return False
+        self.starts.append(sum(self.calls) + 256 * len(self.calls))
         self.calls.append(size)
-        self.pieces.append((self.end, self.end + size, stream))
-        self.end += size + 7
-        return self.pieces[-1]
+        self.rows.append(bytearray([number]) * size)
+        return True
 
-    def joined(self):
-        changed = True
-        while changed:
-            changed = False
-            for one in self.pieces:
-                for other in self.pieces:
-                    if one[1] == other[0] and one[2] == other[2]:
-                        self.pieces.remove(one)
-                        self.pieces.remove(other)
-                        self.pieces.append((one[0], other[1], one[2]))
-                        changed = True
-                        break
-                if changed:
-                    break
+    def best(self, size, number):
+        """The shortest run of a stream that is long enough, of equal ones the lowest: row, begin and end."""
+        runs = (
+            (run.end() - run.start(), row, run.start())
+            for row, memory in enumerate(self.rows)
+            for run in re.finditer(re.escape(bytes([number])) + b"{%d,}" % size, memory)
+        )
+        return min(runs, default=None)
 
-    def best(self, size, stream):
-        fitting = [it for it in self.pieces if it[2] == stream and it[1] - it[0] >= size]
-        return min(fitting, key=lambda it: (it[1] - it[0], it[0]), default=None)
+    def use(self, size, number):
+        """The address of the best run of a stream, of which the lower end is used; None = it has no run."""
+        run = self.best(size, number)
+        if run is None:
+            return None
+        _, row, begin = run
+        self.rows[row][begin : begin + size] = bytes(size)
+        return self.starts[row] + begin
 
-    def cut(self, piece, size):
-        self.pieces.remove(piece)
-        if piece[1] - piece[0] > size:
-            self.pieces.append((piece[0] + size, piece[1], piece[2]))
-        return piece[0]
+    def hand_over(self, owner, stream):
+        old, new = bytes([self.number(owner)]), bytes([self.number(stream)])
+        self.rows = [memory.replace(old, new) for memory in self.rows]
+        self.order.remove(owner)
 
     def allocate(self, stream, size):
-        if stream not in self.order:
-            self.order.append(stream)
+        if not self.built:
+            return -1
+        own = self.number(stream)
         others = [it for it in self.order if it != stream]
         for owner in [stream, *others]:
-            if (piece := self.best(size, owner)) is not None:
-                return self.cut(piece, size)
-        for owner in others:
-            self.pieces = [(a, b, stream if it == owner else it) for a, b, it in self.pieces]
-            self.order.remove(owner)
-            self.joined()
-            if (piece := self.best(size, stream)) is not None:
-                return self.cut(piece, size)
-        piece = self.upstream(max(size, self.total), stream)
-        self.total += piece[1] - piece[0]
-        return self.cut(piece, size)
+            address = self.use(size, self.number(owner))
+            if address is not None:
+                if owner != stream and self.version < (21, 10):  # rmm#851
+                    self.hand_over(owner, stream)
+                return address
+        for owner in others if self.version >= (0, 16) else []:  # rmm#532
+            self.hand_over(owner, stream)
+            address = self.use(size, own)
+            if address is not None:
+                return address
+        return self.use(size, own) if self.grow(size, own) else -1
+
+    def grow(self, size, own):
+        """Whether the pool grew by the request at least."""
+        has = sum(self.calls)
+        if self.maximum is None:
+            wanted = size if size > has else has
+        else:
+            remaining = math.ceil((self.maximum - has) / 256) * 256
+            if size > remaining:
+                return False
+            wanted = size if size > remaining // 2 else remaining // 2
+        while not self.upstream(wanted, own):
+            if wanted == size or self.version < (0, 17):  # rmm#601
+                return False
+            wanted = max(wanted // 2, size)
+        return True
 
     def free(self, stream, address, size):
-        if stream not in self.order:
-            self.order.append(stream)
-        self.pieces.append((address, address + size, stream))
-        self.joined()
+        row = max(k for k, start in enumerate(self.starts) if start <= address)
+        begin = address - self.starts[row]
+        self.rows[row][begin : begin + size] = bytes([self.number(stream)]) * size
 
 
 class SlowArena:

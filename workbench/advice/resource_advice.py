@@ -1,40 +1,38 @@
-"""Which memory resource would have carried a program, and how large a pool: of logs of RMM and of profiles.
+"""Which memory setting would have carried a program, and how large a pool: of logs of RMM and of profiles.
 
-A log tells requests and no segments, so that each resource is replayed: the driver alone, TensorFlow's BFC and, where
-there is one stream, RMM's coalescing pool as the engine `pool` has them; RMM's arena and binning, and its pool where
-there are several streams, as `advice.rmm` has them.
+A log tells requests and no segments, so each setting is replayed. `advice.rmm` has RMM's resources, the engine `pool`
+has the caches of PyTorch and TensorFlow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.advice.rmm import (
-    Arena,
-    Binning,
-    Bins,
-    CardRequests,
-    Resource,
-    StreamPool,
-    requests_by_card,
-    serve,
-    smallest_arena,
-    smallest_pool,
+from workbench.advice.program_settings import (
+    NEWEST_RMM,
+    RMM,
+    Candidate,
+    Least,
+    Make,
+    Program,
+    candidates,
+    least_of,
+    program_of,
 )
+from workbench.advice.rmm import CardRequests, Driver, Served, requests_by_card, rules_of, serve
 from workbench.metrics.pool import in_use, reserved
 from workbench.metrics.torch_allocator import driver_ns
 from workbench.number_text import bytes_said, to_decimals
 from workbench.policies.pool.cache import Cache
-from workbench.policies.pool.caching_allocators import Bfc, NoCache, RmmPool
+from workbench.policies.pool.caching_allocators import NoCache
 from workbench.records.pool import BYTES, ROW, PoolRecord
 from workbench.records.torch_allocator import BYTES as SEGMENT_BYTES
 from workbench.records.torch_allocator import CallCosts
+from workbench.workloads.recorded import TraceFile, trace_in
 from workbench.workloads.recorded_memory import memory_events
 
 if TYPE_CHECKING:
@@ -43,17 +41,14 @@ if TYPE_CHECKING:
 
 CARD_BYTES = 1 << 42
 """Of the cards that requests are replayed on, so that nothing is ever refused."""
-
-
-class Least(NamedTuple):
-    """Bytes a card that serve everything: of a pool that never grows, and of an arena."""
-
-    pool: int
-    arena: int
+FEW_CALLS = 2
+"""Driver calls a card up to which settings are compared by their memory alone."""
+WORTH = 0.01
+"""The least share of reserved memory for which a program is told to leave the defaults."""
 
 
 class ResourceTrial(NamedTuple):
-    """What one resource does with a program, all cards together."""
+    """What one setting does with a program, all cards together."""
 
     setting: str
     """What to write in the program."""
@@ -62,30 +57,44 @@ class ResourceTrial(NamedTuple):
     driver_ns: int
     """What these calls cost."""
     fits: bool | None = None
-    """Whether no card holds more than was named; None = none was."""
+    """Whether everything is served on cards of the named size; None = none was named."""
+    settable: bool = True
+    """Whether a program like the recorded one can make it; if not, it is there for comparison."""
 
 
 class ResourceAdvice:
-    """What a log of requests says about memory resources; in a notebook it shows itself as a table.
+    """What a log of requests says about memory settings; in a notebook it shows itself as a table.
 
-    `best` is the setting that reserves least with the fewest calls, `least_pool_bytes` the smallest pool that serves
-    everything without growing.
+    `best` is a setting that the program can make: of those with at most `FEW_CALLS` driver calls a card, the one that
+    reserves least. `least_pool_bytes` is the smallest pool that serves everything without growing.
     """
 
     def __init__(
-        self, path: str, trials: list[ResourceTrial], live_peak: int, least: Least, streams: int, from_profile: bool
+        self,
+        path: str,
+        trials: list[ResourceTrial],
+        live_peak: int,
+        least: Least,
+        streams: int,
+        from_profile: bool,
+        program: Program = RMM,
+        cards: int = 1,
+        card_bytes: int | None = None,
     ) -> None:
         self.path = path
-        self.trials = sorted(trials, key=lambda it: (it.fits is False, it.driver_calls > 2, it.reserved_peak_bytes))
+        self.trials = _ordered(trials, program, cards)
         self.active_peak_bytes = live_peak
         self.least_pool_bytes, self.least_arena_bytes = least
         self.streams = streams
+        self.program = program
+        self.cards = cards
+        self.card_bytes = card_bytes
         self._from_profile = from_profile
 
     @property
     def best(self) -> str:
-        """Return what to write in the program."""
-        return self.trials[0].setting
+        """Return what to write in the program; empty = no setting is known that it can make."""
+        return self.trials[0].setting if self.trials[0].settable else ""
 
     @property
     def table(self) -> pd.DataFrame:
@@ -98,7 +107,8 @@ class ResourceAdvice:
         """Return everything as plain types."""
         return {
             "file": self.path,
-            "best": self.trials[0]._asdict(),
+            "program": self.program.framework,
+            "best": self.trials[0]._asdict() if self.best else None,
             "settings": [trial._asdict() for trial in self.trials],
             "active_peak_bytes": self.active_peak_bytes,
             "least_pool_bytes": self.least_pool_bytes,
@@ -109,26 +119,64 @@ class ResourceAdvice:
 
     def sentences(self) -> list[str]:
         """Say what came out, in words."""
-        best, live = self.trials[0], self.active_peak_bytes
-        over = f"{self.least_pool_bytes / live - 1:.1%} above" if live else "above"
-        streams = "one stream" if self.streams == 1 else f"{self.streams} streams, told apart as RMM does"
+        of_all = f" on {self.cards} cards together" if self.cards > 1 else ""
+        return [
+            f"{self.path}: {bytes_said(self.active_peak_bytes)} live at the peak{of_all}.",
+            *(
+                self._best(of_all)
+                if self.best
+                else ["What wrote this recording is not known, so no setting is advised."]
+            ),
+            *self._on_card(),
+            *({"RMM": self._of_rmm, "PyTorch": self._of_pytorch}.get(self.program.framework, list)()),
+            *(
+                ["The trace tells no addresses: a release is taken for that of the latest block of its size."]
+                if self._from_profile
+                else []
+            ),
+        ]
+
+    def _best(self, of_all: str) -> list[str]:
+        best = self.trials[0]
         calls = f"{best.driver_calls:,} driver call{'s' * (best.driver_calls != 1)}"
-        messages = [
-            f"{self.path}: {bytes_said(live)} live at the peak.",
-            f"Best: {best.setting} with {bytes_said(best.reserved_peak_bytes)} reserved at the peak, "
-            f"{calls} (about {to_decimals(best.driver_ns / 1e6, 1)} ms).",
-            f"The smallest pool that serves everything without growing has {bytes_said(self.least_pool_bytes)} a card, "
-            f"{over} what is live at the peak.",
+        return [
+            f"Best: {best.setting}. It reserves {bytes_said(best.reserved_peak_bytes)} at the peak{of_all}, in {calls} "
+            f"(about {to_decimals(best.driver_ns / 1e6, 1)} ms).",
+            *(
+                ["Hand it to rmm.mr.set_current_device_resource before the first allocation."]
+                if best.setting.startswith("rmm.mr.")
+                else []
+            ),
+        ]
+
+    def _on_card(self) -> list[str]:
+        """Say whether anything fits on the card that was named."""
+        if self.card_bytes is None:
+            return []
+        fitting = sum(trial.fits is True for trial in self.trials if trial.settable)
+        of_all = sum(trial.settable for trial in self.trials)
+        return [f"On a card of {bytes_said(self.card_bytes)}, {fitting} of {of_all} settings serve everything."]
+
+    def _of_rmm(self) -> list[str]:
+        live = self.active_peak_bytes
+        over = f", {self.least_pool_bytes / live - 1:.1%} above what is live at the peak" if live else ""
+        streams = "one stream" if self.streams == 1 else f"{self.streams} streams, told apart as RMM does"
+        return [
+            "The smallest pool that serves everything without growing has "
+            f"{bytes_said(self.least_pool_bytes)} a card{over}.",
             f"The smallest arena that serves everything has {bytes_said(self.least_arena_bytes)} a card; an "
             "arena never grows.",
-            f"This rests on RMM's documented rules for pool, arena and binning, and on {streams}; that work of another "
-            "stream has to end before its memory is used costs time that is not counted.",
+            f"This rests on RMM's documented rules for pool, arena and binning, and on {streams}.",
+            "Time that a stream waits for another stream's memory is not counted.",
+            "CudaAsyncMemoryResource is not tried: the rules of the driver's own pool are not published.",
         ]
-        if self._from_profile:
-            messages.append(
-                "The trace tells no addresses: a release is taken for that of the latest block of its size."
-            )
-        return messages
+
+    def _of_pytorch(self) -> list[str]:
+        return [
+            "A profile names no segments, so PyTorch's settings are approximated here.",
+            "A memory snapshot of the same program is replayed exactly; advise on that before you change a setting.",
+            "RMM and TensorFlow are there for comparison: a program of PyTorch cannot set them by one of its settings.",
+        ]
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in self.sentences()) + str(self.table.to_html(index=False))
@@ -137,8 +185,26 @@ class ResourceAdvice:
         return "\n".join(self.sentences())
 
 
-def advise_resources(path: str | Path, card_bytes: int | None = None, costs: CallCosts | None = None) -> ResourceAdvice:
-    """Try memory resources on what a log of RMM, or a profile with memory events, recorded.
+def _ordered(trials: list[ResourceTrial], program: Program, cards: int) -> list[ResourceTrial]:
+    """Return the settings in the order of their worth; what the program cannot set comes last."""
+
+    def worth(trial: ResourceTrial) -> tuple[bool, bool, bool, int, int]:
+        many = trial.driver_calls > FEW_CALLS * cards
+        return not trial.settable, trial.fits is False, many, trial.reserved_peak_bytes, trial.driver_calls
+
+    ordered = sorted(trials, key=worth)
+    default, best = trials[0], ordered[0]
+    close = default.reserved_peak_bytes * (1 - WORTH) <= best.reserved_peak_bytes
+    if program.framework == "PyTorch" and default.fits == best.fits and close:
+        ordered.remove(default)
+        ordered.insert(0, default)
+    return ordered
+
+
+def advise_resources(
+    path: str | Path, card_bytes: int | None = None, costs: CallCosts | None = None, rmm_version: str = NEWEST_RMM
+) -> ResourceAdvice:
+    """Try memory settings on what a log of RMM, or a profile with memory events, recorded.
 
     Parameters
     ----------
@@ -148,11 +214,13 @@ def advise_resources(path: str | Path, card_bytes: int | None = None, costs: Cal
         Bytes of a card on which everything should fit.
     costs : CallCosts, optional
         What the driver's calls cost, in nanoseconds.
+    rmm_version : str
+        The version of RMM whose rules and settings are meant, such as 21.08.
 
     Raises
     ------
     InputError
-        The file is no trace, or tells of no allocation.
+        The file is no trace, or tells of no allocation; or the version has another pool.
 
     Examples
     --------
@@ -163,46 +231,47 @@ def advise_resources(path: str | Path, card_bytes: int | None = None, costs: Cal
     >>> advise_resources(log).least_pool_bytes >> 20
     12
     """
+    rules = rules_of(rmm_version)
     runs = _Runs(str(path))
-    live, cards, costs = runs.live_peak(), runs.requests(), costs or CallCosts()
-    streams = len(set().union(*(requests.stream for requests in cards)))
-    least = Least(smallest_pool(cards), smallest_arena(cards))
-    sizes = [*pools(live, least.pool)]
-    candidates = [("rmm.mr.CudaMemoryResource()", NoCache()), *_regions(runs, least.pool)]
-    candidates += [(setting, RmmPool(initial=size)) for setting, size in sizes if streams == 1]
-    trials = [runs.tried(setting, cache, costs, card_bytes) for setting, cache in candidates]
-    arena = f"rmm.mr.ArenaMemoryResource(rmm.mr.CudaMemoryResource(), arena_size={least.arena})"
-    resources: list[tuple[str, Callable[[], Resource]]] = [(arena, partial(Arena, least.arena)), *binnings(least.pool)]
-    resources += [(setting, partial(StreamPool, size)) for setting, size in sizes if streams > 1]
-    trials += [_served(setting, make, cards, costs, card_bytes) for setting, make in resources]
-    return ResourceAdvice(str(path), trials, sum(live), least, streams, runs.from_profile)
+    cards, costs, program = requests_by_card(runs.file), costs or CallCosts(), program_of(trace_in(runs.file))
+    least = least_of(cards, rules)
+    trials = [
+        _engine_trial(runs, candidate, candidate.does, costs, card_bytes)
+        if isinstance(candidate.does, Cache)
+        else _resource_trial(candidate, candidate.does, cards, costs, card_bytes, rules.limited)
+        for candidate in candidates(program, cards, least, rmm_version)
+    ]
+    rows, live = memory_events(runs.file, -1), sum(runs.live_peak())
+    streams, from_profile = 1 if rows.stream is None else len(np.unique(rows.stream)), rows.address is None
+    return ResourceAdvice(str(path), trials, live, least, streams, from_profile, program, len(cards), card_bytes)
 
 
-def _served(
-    setting: str, make: Callable[[], Resource], cards: list[CardRequests], costs: CallCosts, card_bytes: int | None
+def _resource_trial(
+    candidate: Candidate, make: Make, cards: list[CardRequests], costs: CallCosts, card_bytes: int | None, limited: bool
 ) -> ResourceTrial:
-    """Return what a resource of `advice.rmm` does with the requests of all cards."""
-    results = [serve(make(), requests) for requests in cards]
-    assert all(result.failed_at < 0 for result in results)
+    """Return what a resource of `advice.rmm` does with the requests of all cards.
+
+    What does not fit on the named card shows what it takes where the card never runs out.
+    """
+    results = [serve(make(Driver(card_bytes)), requests) for requests in cards]
+    fits = all(result.failed_at < 0 for result in results)
+    if not fits and card_bytes is not None and not limited:
+        results = [serve(make(Driver()), requests) for requests in cards]
+    return _trial(candidate, results, costs, None if card_bytes is None else fits)
+
+
+def _trial(candidate: Candidate, results: list[Served], costs: CallCosts, fits: bool | None) -> ResourceTrial:
     sizes = np.array([size for result in results for size in result.calls], np.int64)
     calls = np.zeros((len(sizes), 4), np.int64)
     calls[:, SEGMENT_BYTES] = sizes
     return ResourceTrial(
-        setting=setting,
+        setting=candidate.setting,
         reserved_peak_bytes=sum(result.reserved_peak for result in results),
         driver_calls=len(sizes),
         driver_ns=round(driver_ns(calls, costs)),
-        fits=None if card_bytes is None else all(result.reserved_peak <= card_bytes for result in results),
+        fits=fits,
+        settable=candidate.settable,
     )
-
-
-def _regions(runs: _Runs, least: int) -> Iterator[tuple[str, Cache]]:
-    """Yield TensorFlow's allocator as it grows, and with the smallest power of two in which it need not."""
-    yield "TensorFlow BFC, allow_growth", Bfc(first_region=1 << 20)
-    limit = power_above(least)
-    while not runs.serves(Bfc(first_region=limit)):
-        limit *= 2
-    yield f"TensorFlow BFC, memory_limit={limit >> 20} (MiB)", Bfc(first_region=limit)
 
 
 class _Runs:
@@ -214,24 +283,18 @@ class _Runs:
         from workbench.experiments.sweep import read_sweep
         from workbench.mechanisms.mechanism import mechanism
 
-        config = {**replay_sweep(path, ["rmm_pool"], card_bytes=CARD_BYTES), "figures": [], "measures": []}
-        config["policy"] = {"cache": "rmm_pool", "target": "local_only"}
+        config = {**replay_sweep(path, ["no_cache"], card_bytes=CARD_BYTES), "figures": [], "measures": []}
+        config["policy"] = {"cache": "no_cache", "target": "local_only"}
         self._setup: Any = make_plan(read_sweep(config)).points[0].setup
         self._engine: Any = mechanism("pool").engine
-        self._before = int(self._setup.workload.facts(self._setup.machine)["allocations_from_before"])
-        self.from_profile = memory_events(self._setup.workload.trace_file(), -1).address is None
-        self._known: dict[Cache, PoolRecord] = {}
+        self.file: TraceFile = self._setup.workload.trace_file()
+        self.before = int(self._setup.workload.facts(self._setup.machine)["allocations_from_before"])
 
     def of(self, cache: Cache) -> PoolRecord:
         """Return the run under a cache."""
-        if cache not in self._known:
-            setup = self._setup._replace(policies={**self._setup.policies, "cache": cache})
-            self._known[cache] = self._engine.simulate(setup, 0)
-        return self._known[cache]
-
-    def requests(self) -> list[CardRequests]:
-        """Return the requests of each card, with their streams."""
-        return requests_by_card(self._setup.workload.trace_file())
+        setup = self._setup._replace(policies={**self._setup.policies, "cache": cache})
+        record: PoolRecord = self._engine.simulate(setup, 0)
+        return record
 
     def live_peak(self) -> list[int]:
         """Return the most bytes that were live on each card that was asked."""
@@ -239,55 +302,21 @@ class _Runs:
         cards = np.unique(record.borrower).tolist()
         return in_use(record, "asked")[cards].max(axis=1, initial=0).tolist()
 
-    def serves(self, cache: Cache) -> bool:
-        """Return whether each card's first call of the driver is its last."""
-        record = self.of(cache)
-        return len(record.calls) <= len(np.unique(record.borrower))
 
-    def tried(self, setting: str, cache: Cache, costs: CallCosts, card_bytes: int | None) -> ResourceTrial:
-        """Return what a cache does; a card that never runs out tells whether a smaller one would."""
-        record = self.of(cache)
-        cards = np.unique(record.borrower).tolist()
-        peaks = reserved(record)[cards].max(axis=1, initial=0).tolist()
-        own = record.calls[(record.calls[:, ROW] >= self._before) | (record.calls[:, BYTES] > 0)]
-        calls = np.column_stack([own, np.zeros(len(own), np.int64)])[:, [0, 2, 3, 4]]
-        return ResourceTrial(
-            setting=setting,
-            reserved_peak_bytes=sum(peaks),
-            driver_calls=len(own),
-            driver_ns=round(driver_ns(calls, costs)),
-            fits=None if card_bytes is None else max(peaks, default=0) <= card_bytes,
-        )
-
-
-STEP = 2 << 20
-"""In which steps the least pool is looked for: what the driver deals in."""
-_GROWING = (1 << 20, 1 << 26, 1 << 30)
-_BINS = (Bins(8, 16), Bins(8, 20), Bins(12, 18), Bins(16, 20), Bins(18, 22))
-"""The last is that of RMM's manual."""
-
-
-def pools(live: list[int], least: int) -> Iterator[tuple[str, int]]:
-    """Yield RMM's pool from several sizes on, as one writes them."""
-    sizes = [least, *(size for size in _GROWING if size < least), power_above(max(live, default=1))]
-    for size in dict.fromkeys(sizes):
-        yield f"rmm.reinitialize(pool_allocator=True, initial_pool_size={size})", size
-
-
-def binnings(least_pool: int) -> Iterator[tuple[str, Callable[[], Resource]]]:
-    """Yield RMM's bins over the driver, and over a pool as large as what serves everything by itself."""
-    driver = "rmm.mr.CudaMemoryResource()"
-    pool = f"rmm.mr.PoolMemoryResource({driver}, initial_pool_size={least_pool})"
-    for bins in _BINS:
-        for upstream, initial in ((driver, None), (pool, least_pool)):
-            setting = f"rmm.mr.BinningMemoryResource({upstream}, {bins.least}, {bins.most})"
-            yield setting, partial(Binning, bins, initial)
-
-
-def power_above(size: int) -> int:
-    """Return the least power of two that holds a size, at least a step.
-
-    >>> power_above(5 << 20) >> 20
-    8
-    """
-    return max(1 << (size - 1).bit_length(), STEP)
+def _engine_trial(
+    runs: _Runs, candidate: Candidate, cache: Cache, costs: CallCosts, card_bytes: int | None
+) -> ResourceTrial:
+    """Return what a cache does; a card that never runs out tells whether a smaller one would."""
+    record = runs.of(cache)
+    cards = np.unique(record.borrower).tolist()
+    peaks = reserved(record)[cards].max(axis=1, initial=0).tolist()
+    own = record.calls[(record.calls[:, ROW] >= runs.before) | (record.calls[:, BYTES] > 0)]
+    calls = np.column_stack([own, np.zeros(len(own), np.int64)])[:, [0, 2, 3, 4]]
+    return ResourceTrial(
+        setting=candidate.setting,
+        reserved_peak_bytes=sum(peaks),
+        driver_calls=len(own),
+        driver_ns=round(driver_ns(calls, costs)),
+        fits=None if card_bytes is None else max(peaks, default=0) <= card_bytes,
+        settable=candidate.settable,
+    )

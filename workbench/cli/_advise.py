@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.advice.messages.answer import MessageAnswer
     from workbench.advice.resource_advice import ResourceAdvice
     from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
     from workbench.advice.torch_memory.trial import Trial
     from workbench.records.torch_allocator import CallCosts
@@ -58,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--call-us", type=float, metavar="US", help="what a driver call costs (default: 20, an assumption)"
     )
+    parser.add_argument("--rmm-version", metavar="VERSION", help="whose rules an RMM log is tried by (default: newest)")
     parser.add_argument(
         "--json",
         action="store_true",
@@ -117,15 +119,19 @@ def _run(args: argparse.Namespace) -> int:
     if others and len(args.files) > 1:
         raise InputError(f"{others[0]}: is no memory snapshot of PyTorch; only such are advised on together.")
     if others:
+        from workbench.advice.program_settings import NEWEST_RMM
         from workbench.advice.resource_advice import advise_resources
 
         if args.html or args.figure or args.what_if:
             needing = "--html, --figure and --what-if"
             raise InputError(f"{args.file}: is no memory snapshot of PyTorch, which {needing} need.")
-        _report_resources(args, advise_resources(args.file, size, costs))
+        _report_resources(args, advise_resources(args.file, size, costs, args.rmm_version or NEWEST_RMM))
         return DONE
+    if args.rmm_version:
+        raise InputError(f"{args.file}: is a memory snapshot of PyTorch; --rmm-version is for logs of RMM.")
     from workbench.advice.messages.answer import bounds_of
     from workbench.advice.torch_memory.advice import advice_or_segments
+    from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
 
     args.messages = messages
@@ -133,7 +139,7 @@ def _run(args: argparse.Namespace) -> int:
         size = bounds_of(messages).usable_bytes
     files = args.files[0] if len(args.files) == 1 else args.files
     advice = advice_or_segments(files, size, say=None if args.json else _say, costs=costs)
-    if isinstance(advice, SegmentSnapshot):
+    if isinstance(advice, (SegmentSnapshot, DriverPoolSnapshot)):
         _report_segments(args, advice)
     else:
         _report(args, advice)
@@ -209,14 +215,16 @@ def _resource_table(advice: ResourceAdvice) -> pd.DataFrame:
     table = advice.table.copy()
     table["reserved_peak_bytes"] = [bytes_said(size) for size in table["reserved_peak_bytes"]]
     table["driver_ns"] = [f"{to_decimals(cost / 1e6, 1)} ms" for cost in table["driver_ns"]]
+    table["settable"] = ["yes" if settable else "no, for comparison" for settable in table["settable"]]
     names = {"reserved_peak_bytes": "reserved peak", "driver_calls": "driver calls", "driver_ns": "their cost"}
-    displayed = table.rename(columns=names)
+    displayed = table.rename(columns={**names, "settable": "can be set"})
     return pd.DataFrame(displayed if displayed["fits"].notna().all() else displayed.drop(columns="fits"))
 
 
-def _report_segments(args: argparse.Namespace, still: SegmentSnapshot) -> None:
+def _report_segments(args: argparse.Namespace, still: SegmentSnapshot | DriverPoolSnapshot) -> None:
     if args.html or args.csv or args.figure or args.what_if:
-        raise InputError(f"{args.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
+        why = "holds no history" if hasattr(still, "holders") else "is not of PyTorch's own allocator"
+        raise InputError(f"{args.file}: {why}, so there is nothing for --html, --csv, --figure, --what-if.")
     if args.json:
         say_json({**still.plain(), **_message_part(args)})
     else:

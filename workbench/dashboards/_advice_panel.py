@@ -134,6 +134,7 @@ def _logs_of(snapshot: Dropped) -> TorchLogs:
 def _advice(snapshot: Dropped) -> tuple[str, str]:
     """Return the five lines, and all else; or in one sentence why there are none."""
     from workbench.advice.torch_memory.advice import advice_or_segments
+    from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
     from workbench.advice.torch_memory.page import answer_of, rest_of
 
@@ -142,7 +143,7 @@ def _advice(snapshot: Dropped) -> tuple[str, str]:
         result = advice_or_segments(path, read=reading_of(snapshot))
     except WorkbenchError as mistake:
         return small_print(str(mistake).replace(path, Path(path).name)), ""
-    if isinstance(result, SegmentSnapshot):
+    if isinstance(result, (SegmentSnapshot, DriverPoolSnapshot)):
         lines = [escaped(line.replace(path, Path(path).name)) for line in result.sentences()]
         return "".join(f"<p>{line}</p>" for line in lines), ""
     return answer_of(result), f"<h4>PyTorch's own settings</h4>{rest_of(result).replace(path, Path(path).name)}"

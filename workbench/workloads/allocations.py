@@ -68,6 +68,8 @@ class AllocationTable(NamedTuple):
     """The requests that failed; None = the format does not tell them."""
     stream: np.ndarray | None = None
     """int64[rows], the number of the stream, from 0 in the order of their first requests; None = not held."""
+    default_streams: tuple[int, ...] = ()
+    """The numbers of `stream` that stand for CUDA's legacy default stream, which has two handles."""
 
     def of_device(self, device: int) -> AllocationTable:
         """Return the rows of one card, and what is told of it beside them."""
@@ -204,7 +206,10 @@ class MemoryRows:
         sizes, devices, addresses = (np.array([b[k] for b in blocks], np.int64) for k in range(3))
         before = LiveBefore(sizes, devices, addresses)
         return AllocationTable(
-            **held,
+            time_ns=held["time_ns"],
+            bytes=held["bytes"],
+            device=held["device"],
+            address=held["address"],
             allocated_after=live_after(held["bytes"], held["device"], before),
             reserved_after=None if (reserved == UNKNOWN).any() or not len(reserved) else reserved,
             before=before,

@@ -5,18 +5,46 @@ Each is a plain object with `allocate` and `free`. Streams are told apart as RMM
 
 from workbench.advice.rmm.arena import Arena, smallest_arena
 from workbench.advice.rmm.binning import Binning, Bins
-from workbench.advice.rmm.pool import StreamPool, smallest_pool
-from workbench.advice.rmm.resource import CardRequests, Resource, requests_by_card, serve
+from workbench.advice.rmm.pool import (
+    NEWEST,
+    RULES,
+    PoolRules,
+    StreamPool,
+    rules_of,
+    smallest_maximum,
+    smallest_pool,
+    version_of,
+)
+from workbench.advice.rmm.resource import (
+    DEFAULT_STREAM,
+    CardRequests,
+    Direct,
+    Driver,
+    Resource,
+    Served,
+    requests_by_card,
+    serve,
+)
 
 __all__ = [
+    "DEFAULT_STREAM",
+    "NEWEST",
+    "RULES",
     "Arena",
     "Binning",
     "Bins",
     "CardRequests",
+    "Direct",
+    "Driver",
+    "PoolRules",
     "Resource",
+    "Served",
     "StreamPool",
     "requests_by_card",
+    "rules_of",
     "serve",
     "smallest_arena",
+    "smallest_maximum",
     "smallest_pool",
+    "version_of",
 ]

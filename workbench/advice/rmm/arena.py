@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 
-from workbench.advice.rmm.resource import NO_ROOM, CardRequests, Upstream, serve, smallest_size
+from workbench.advice.rmm.resource import NO_ROOM, CardRequests, Driver, serve, smallest_size
 
 LEAST = 1 << 20
 """Bytes of a superblock at least; what is larger is served by the global arena."""
 ARENA_STEP = 1 << 20
-_GLOBAL = -1
+_GLOBAL = -2
+"""Instead of the number of a stream."""
 
 
 class _Superblock:
@@ -78,8 +79,9 @@ class Arena:
     (0, 1048576, 2097152, -1)
     """
 
-    def __init__(self, size: int) -> None:
-        self.calls: Upstream = [size]
+    def __init__(self, size: int, driver: Driver | None = None) -> None:
+        self.driver = driver or Driver()
+        self.built = self.driver.get(size) != NO_ROOM
         self._blocks = {0: _Superblock(0, size, _GLOBAL)}
         """Superblocks by their start."""
         self._starts = [0]
@@ -88,6 +90,8 @@ class Arena:
 
     def allocate(self, stream: int, size: int) -> int:
         """Return the address of so many bytes for work on a stream; `NO_ROOM` = it has none."""
+        if not self.built:
+            return NO_ROOM
         at = self._allocate(stream, size)
         if at == NO_ROOM:
             self._give_all_back()

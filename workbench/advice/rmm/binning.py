@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.advice.rmm.pool import StreamPool
-from workbench.advice.rmm.resource import Upstream
+from workbench.advice.rmm.pool import NEWEST, PoolRules, StreamPool
+from workbench.advice.rmm.resource import DEFAULT_STREAM, NO_ROOM, Direct, Driver, Resource
 
 BLOCKS = 128
 """Blocks that a bin gets at a time."""
@@ -38,6 +38,10 @@ class Binning:
     bins : Bins
     pool : int, optional
         What the pool upstream starts with; None = the driver is upstream.
+    driver : Driver, optional
+        What all memory comes from.
+    rules : PoolRules
+        Those of the pool upstream.
 
     References
     ----------
@@ -46,47 +50,41 @@ class Binning:
     Examples
     --------
     >>> binning = Binning(Bins(8, 9))
-    >>> binning.calls == [128 << 8, 128 << 9], binning.allocate(0, 4096), binning.calls[2:]
-    (True, 98304, [4096])
+    >>> calls = binning.driver.calls
+    >>> calls == [128 << 8, 128 << 9], binning.allocate(0, 4096), calls[2:]
+    (True, 98816, [4096])
     """
 
-    def __init__(self, bins: Bins, pool: int | None = None) -> None:
-        self.calls: Upstream = []
+    def __init__(
+        self, bins: Bins, pool: int | None = None, driver: Driver | None = None, rules: PoolRules = NEWEST
+    ) -> None:
+        self.driver = driver or Driver()
         self._bins = bins
-        self._pool = None if pool is None else StreamPool(pool, self.calls)
-        self._free: dict[int, list[int]] = {}
-        self._next = 0
-        for exponent in range(bins.least, bins.most + 1):
-            self._free[exponent] = self._blocks(exponent, 0)
+        self._upstream: Resource = Direct(self.driver) if pool is None else StreamPool(pool, self.driver, rules=rules)
+        self._free = {exponent: self._blocks(exponent, DEFAULT_STREAM) for exponent in range(bins.least, bins.most + 1)}
+        self.built = all(self._free.values())
 
     def allocate(self, stream: int, size: int) -> int:
-        """Return the address of so many bytes for work on a stream."""
+        """Return the address of so many bytes for work on a stream; `NO_ROOM` = the upstream has none."""
+        if not self.built:
+            return NO_ROOM
         exponent = self._bins.of(size)
         if exponent > self._bins.most:
-            return self._upstream(size, stream)
+            return self._upstream.allocate(stream, size)
         free = self._free[exponent]
         if not free:
             free.extend(self._blocks(exponent, stream))
-        return free.pop()
+        return free.pop() if free else NO_ROOM
 
     def free(self, stream: int, address: int, size: int) -> None:
         """Take back what was given."""
         exponent = self._bins.of(size)
         if exponent <= self._bins.most:
             self._free[exponent].append(address)
-        elif self._pool is None:
-            self.calls.append(-size)
         else:
-            self._pool.free(stream, address, size)
+            self._upstream.free(stream, address, size)
 
     def _blocks(self, exponent: int, stream: int) -> list[int]:
-        """Take a bin's next blocks from the upstream."""
-        start = self._upstream(BLOCKS << exponent, stream)
-        return list(range(start, start + (BLOCKS << exponent), 1 << exponent))
-
-    def _upstream(self, size: int, stream: int) -> int:
-        if self._pool is not None:
-            return self._pool.allocate(stream, size)
-        self.calls.append(size)
-        self._next += size
-        return self._next - size
+        """Take a bin's next blocks from the upstream; none = it has too little."""
+        start = self._upstream.allocate(stream, BLOCKS << exponent)
+        return [] if start == NO_ROOM else list(range(start, start + (BLOCKS << exponent), 1 << exponent))

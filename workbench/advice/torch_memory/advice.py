@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.advice.torch_memory.advice_json import plain_advice
 from workbench.advice.torch_memory.diagnosis import Diagnosis
+from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot, driver_pool_of
 from workbench.advice.torch_memory.holdings import SegmentSnapshot, segment_snapshot_of
 from workbench.advice.torch_memory.page import notebook_of, page_of
 from workbench.advice.torch_memory.search_space import EXPANDABLE, grid, sample_with_tpe
@@ -113,6 +114,12 @@ def advise(
     paths = [str(it) for it in ([path] if isinstance(path, (str, Path)) else path)]
     logs = [(it, log) for it in paths for log in _history(it)]
     for it in paths:
+        of_driver = driver_pool_of([log for file, log in logs if file == it], it)
+        if of_driver is not None:
+            raise InputError(
+                f"{it}: its settings choose backend:{of_driver.backend}, under which PyTorch's settings have no "
+                "effect; record the program with backend:native. What the file tells: workbench advise with it alone."
+            )
         check_events([log for file, log in logs if file == it], it)
     return advise_logs(logs, card_bytes, say, costs)
 
@@ -214,13 +221,16 @@ def advice_or_segments(
     say: Say | None = None,
     costs: CallCosts = COSTS,
     read: Read = read_snapshot,
-) -> Advice | SegmentSnapshot:
-    """Return advice, or, of a snapshot with no history to replay, what its segments tell; as `advise` otherwise.
+) -> Advice | SegmentSnapshot | DriverPoolSnapshot:
+    """Return advice; of a snapshot with no history or of the driver's pool, what it tells. As `advise` otherwise.
 
     `read` reads the one file; who has read it already hands over what came of that.
     """
     if isinstance(path, (str, Path)):
         logs = _history(str(path), read)
+        of_driver = driver_pool_of(logs, str(path))
+        if of_driver is not None:
+            return of_driver
         events = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
         if events <= 1 and any(len(log.segments.size) for log in logs):
             return segment_snapshot_of(logs, str(path))

@@ -32,6 +32,8 @@ _ALLOCATE, _FREES, _FAILED = "allocate", ("free", "deallocate"), "allocate failu
 _NULL = ("(nil)", "nullptr")
 _PER_THREAD = ("2", "0x2", "0x0000000000000002")
 """The handle that CUDA gives the per-thread default stream."""
+_LEGACY = (*_NULL, *(f"{prefix}{number}" for prefix in ("", "0x", "0x000000000000000") for number in "01"))
+"""The handles of the legacy default stream: null and 1, which RMM takes for the same."""
 _OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d)[.:](\d{1,9})$")
 _OF_EPOCH = re.compile(r"(\d{1,12})(?:\.(\d{1,9}))?$")
 _SECONDS_OF_DAY, _NS = 86_400, 10**9
@@ -69,7 +71,8 @@ class RmmLog(Importer):
                 raise InputError(f"{where}: Action must be allocate, free or allocate failure. Got {shown(action)}.")
         noted = {"records": sum(counts.values()), "failed_allocations": counts[_FAILED]}
         noted |= {"threads": len(threads), "streams": len(streams)}
-        return self.trace(source, allocations=rows.table(), noted=noted)
+        default = tuple(number for (stream, _), number in queues.items() if stream in _LEGACY)
+        return self.trace(source, allocations=rows.table()._replace(default_streams=default), noted=noted)
 
 
 def _is_header(header: Header) -> bool:
