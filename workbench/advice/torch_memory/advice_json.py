@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.advice.torch_memory.diagnosis import fragmentation, shortfall_bytes
+from workbench.advice.torch_memory.growth import plain_growth
 from workbench.advice.torch_memory.sentences import five_lines, sentences_of
 from workbench.advice.torch_memory.trial import assignment
 from workbench.engines.torch_allocator.settings import VARIABLES
@@ -68,6 +69,7 @@ def _plain_card(advice: Diagnosis, number: int) -> dict[str, Any]:
         "smallest_card_bytes": advice.best_trial.cards[number].smallest_card_bytes,
         "own_smallest_card_bytes": advice.own_trial.cards[number].smallest_card_bytes,
         "exactness": card.replay.exactness._asdict(),
+        "growth": None if card.growth is None else plain_growth(card.growth),
     }
 
 
@@ -84,6 +86,18 @@ _ROW = {
         "smallest_card_bytes": _MAYBE,
         "fits": {"type": ["boolean", "null"]},
         "cards": {"type": "array", "items": {"required": ["reserved_peak_bytes", "smallest_card_bytes"]}},
+    },
+}
+_GROWTH = {
+    "type": ["object", "null"],
+    "required": ["bytes_a_step", "steps", "failed_step", "step_begins_at", "allocations_a_step", "lines"],
+    "properties": {
+        "bytes_a_step": _BYTES,
+        "steps": _BYTES,
+        "failed_step": _MAYBE,
+        "step_begins_at": {"type": "string"},
+        "allocations_a_step": _BYTES,
+        "lines": {"type": "array", "minItems": 1, "items": {"required": ["name", "bytes_a_step", "bytes"]}},
     },
 }
 _OF_CARD = ("reserved", "live", "free", "pinned", "largest_free", "reserved_peak", "active_peak")
@@ -113,7 +127,7 @@ JSON_SCHEMA: dict[str, Any] = {
                     "after_events",
                     *(f"{it}_bytes" for it in _OF_CARD),
                 ],
-                "properties": {f"{name}_bytes": _BYTES for name in _OF_CARD},
+                "properties": {**{f"{name}_bytes": _BYTES for name in _OF_CARD}, "growth": _GROWTH},
             },
         },
         "active_peak_bytes": _BYTES,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.advice.torch_memory.diagnosis import fragmentation, shortfall_bytes
+from workbench.advice.torch_memory.growth import growth_sentence, step_sentence
 from workbench.advice.torch_memory.trial import assignment
 from workbench.engines.torch_allocator.settings import VARIABLES
 from workbench.number_text import bytes_said, to_decimals
@@ -27,13 +28,15 @@ SHOWS_IT = 'torch.cuda.memory._snapshot()["allocator_settings"]'
 def five_lines(advice: Diagnosis) -> list[str]:
     """Return which card and when, what it held, why and what to do, what to set, and where it fits; before them, of a
     replay that does not reproduce all of its recording, that."""
-    return [*_doubt(advice), _when(advice), _held(advice), _verdict(advice), _to_set(advice), _where_it_fits(advice)]
+    verdict = " ".join([_verdict(advice), *_grows(advice)])
+    return [*_doubt(advice), _when(advice), _held(advice), verdict, _to_set(advice), _where_it_fits(advice)]
 
 
 def sentences_of(advice: Diagnosis) -> list[str]:
     """Return what came out, the most important first."""
     return [
         *five_lines(advice),
+        *_steps(advice),
         *_others(advice),
         *_names(advice),
         *_compared(advice),
@@ -109,7 +112,7 @@ def _verdict(advice: Diagnosis) -> str:
     share, best, own = fragmentation(advice), advice.best_trial, advice.own_trial
     card, gap = advice.cards[0], shortfall_bytes(advice)
     holders = [holder.name for holder in advice.holders() if not holder.name.startswith("(")][:2]
-    first = f"; look first at {' and '.join(holders)}" if holders else ""
+    first = f"; look first at {' and '.join(holders)}" if holders and card.growth is None else ""
     if card.failure is None:
         saved = own.needed_bytes - best.needed_bytes
         if not advice.is_change:
@@ -128,6 +131,23 @@ def _verdict(advice: Diagnosis) -> str:
     return (
         f"Fragmentation is {share:.1%}, but no allocator setting is enough: {bytes_said(gap)} must go as well{first}."
     )
+
+
+def _grows(advice: Diagnosis) -> list[str]:
+    """Return what grows on the first card, if anything does."""
+    growth = advice.cards[0].growth
+    return [] if growth is None else [growth_sentence(growth, advice.cards[0].replay.recording.is_whole)]
+
+
+def _steps(advice: Diagnosis) -> Iterator[str]:
+    """Yield what a step is, and when the named card is full at this rate."""
+    card = advice.cards[0]
+    if card.growth is None:
+        return
+    yield step_sentence(card.growth)
+    if advice.card_bytes is not None and card.failure is None:
+        step = card.growth.step_of(advice.card_bytes - int(card.recorded.reserved.max()))
+        yield f"At this rate a card of {bytes_said(advice.card_bytes)} is full at about step {step:,}."
 
 
 def _to_set(advice: Diagnosis) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.advice.torch_memory.growth import Growth, growth_of
 from workbench.advice.torch_memory.holdings import SegmentMap, segments_at
 from workbench.advice.torch_memory.lives import Lives, Moment, lives_of, moment_of
 from workbench.advice.torch_memory.trial import replay_on_card
@@ -300,6 +301,11 @@ class CardHistory:
     def lives(self) -> Lives:
         """Return every block and every segment with its time."""
         return lives_of(self.replay.recording)
+
+    @cached_property
+    def growth(self) -> Growth | None:
+        """Return which lines hold more memory after every step; None = nothing grows."""
+        return growth_of(self.lives, self.log, None if self.failure is None else self.failure.event)
 
     @cached_property
     def requests(self) -> ReplayInput:
