@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from workbench.advice.resource_advice import ResourceAdvice
     from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.comparison import Comparison
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
     from workbench.advice.torch_memory.trial import Trial
     from workbench.records.torch_allocator import CallCosts
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         help="a memory snapshot: torch.cuda.memory._dump_snapshot; several (ranks, steps) get one setting for all; "
-        "or an RMM log, or a profile",
+        "two of one process, BEFORE AFTER, are compared by stack; or an RMM log, or a profile",
     )
     parser.add_argument("--all", action="store_true", help="print all that came out, and a table of the settings")
     parser.add_argument(
@@ -44,6 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar=("free", "FILE:LINE"),
         help="what the peak and the card would be if a line gave back at once what it asks for; repeatable",
+    )
+    parser.add_argument(
+        "--compare", action="store_true", help="compare two snapshots by stack, also those of two processes"
     )
     parser.add_argument("--card-bytes", metavar="BYTES", help="the card that it should fit on, such as 40GiB")
     parser.add_argument("--html", metavar="FILE", help="write a page of its own: curves, segments, every setting")
@@ -111,6 +115,11 @@ def _run(args: argparse.Namespace) -> int:
     from workbench.advice.torch_memory.advice import advice_or_segments
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
 
+    if args.compare and len(args.files) != 2:
+        raise InputError(f"--compare takes two snapshots, BEFORE and AFTER. Got {len(args.files)}.")
+    if len(args.files) == 2:
+        _report_two(args, size, costs)
+        return DONE
     files = args.files[0] if len(args.files) == 1 else args.files
     advice = advice_or_segments(files, size, say=None if args.json else _say, costs=costs)
     if isinstance(advice, SegmentSnapshot):
@@ -118,6 +127,68 @@ def _run(args: argparse.Namespace) -> int:
     else:
         _report(args, advice)
     return DONE
+
+
+def _report_two(args: argparse.Namespace, size: int | None, costs: CallCosts) -> None:
+    """Report what grew between two snapshots of one process, then one setting for both histories."""
+    from workbench.advice.torch_memory.advice import advise_logs, history_of
+    from workbench.advice.torch_memory.comparison import are_of_one_process, comparison_of
+    from workbench.advice.torch_memory.snapshot import check_events, has_history
+
+    before, after = (history_of(file) for file in args.files)
+    have = [has_history(logs) for logs in (before, after)]
+    comparison = None
+    first, second = args.files
+    if args.compare or not any(have) or are_of_one_process(before, after):
+        comparison = comparison_of((first, second), (before, after))
+    elif are_of_one_process(after, before):
+        comparison = comparison_of((second, first), (after, before))
+    if comparison is not None and not all(have):
+        _report_comparison(args, comparison)
+        return
+    if comparison is None:
+        for file, logs in zip(args.files, (before, after), strict=True):
+            check_events(logs, file)
+    pairs = [(file, log) for file, logs in zip(args.files, (before, after), strict=True) for log in logs]
+    _report(args, advise_logs(pairs, size, say=None if args.json else _say, costs=costs), comparison)
+
+
+def _report_comparison(args: argparse.Namespace, comparison: Comparison) -> None:
+    """Report two snapshots of which at least one holds no history."""
+    from workbench.experiments.results_folder import write_whole
+
+    if args.html or args.figure or args.what_if:
+        raise InputError("--html, --figure and --what-if need two histories; these snapshots do not both hold one.")
+    if args.csv:
+        write_whole(Path(args.csv), comparison.table.to_csv(index=False))
+    if args.json:
+        say_json({"comparison": comparison.plain()})
+    else:
+        _say_comparison(comparison)
+
+
+def _say_comparison(comparison: Comparison) -> None:
+    import pandas as pd
+
+    from workbench.advice.torch_memory.comparison import MOST_STACKS
+    from workbench.number_text import bytes_said
+
+    for sentence in comparison.sentences():
+        print(sentence)
+    table = comparison.rows(MOST_STACKS)
+    names = [(row["device"], row["site"]) for row in table]
+    rows = [
+        {
+            "requested by": row["site"] if len(comparison.cards) < 2 else f"GPU {row['device']}: {row['site']}",
+            "change": f"{'-' if row['change_bytes'] < 0 else '+'}{bytes_said(abs(row['change_bytes']))}",
+            "before": bytes_said(row["before_bytes"]),
+            "after": bytes_said(row["after_bytes"]),
+            "blocks": f"{row['before_blocks']:,} to {row['after_blocks']:,}",
+            **({"called from": row["called_from"]} if names.count(name) > 1 else {}),
+        }
+        for row, name in zip(table, names, strict=True)
+    ]
+    say_table(pd.DataFrame(rows).fillna(""))
 
 
 def _costs(call_us: float | None) -> CallCosts:
@@ -173,7 +244,7 @@ def _report_segments(args: argparse.Namespace, still: SegmentSnapshot) -> None:
             print(sentence)
 
 
-def _report(args: argparse.Namespace, advice: Advice) -> None:
+def _report(args: argparse.Namespace, advice: Advice, comparison: Comparison | None = None) -> None:
     from workbench.experiments.results_folder import write_whole
 
     changes = [advice.what_if_freed(line) for _, line in args.what_if]
@@ -188,8 +259,12 @@ def _report(args: argparse.Namespace, advice: Advice) -> None:
         drawn = list(map(str, save_advice(advice, Path(args.figure))))
     if args.json:
         what_if = [{**it._asdict(), "own": it.own.row(), "best": it.best.row()} for it in changes]
-        say_json({**advice.plain(), "what_if": what_if, "html": args.html, "figures": drawn})
+        compared = {} if comparison is None else {"comparison": comparison.plain()}
+        say_json({**advice.plain(), **compared, "what_if": what_if, "html": args.html, "figures": drawn})
         return
+    if comparison is not None:
+        _say_comparison(comparison)
+        print("One setting for both:")
     for sentence in [
         *(advice.sentences() if args.all else advice.lines()),
         *(what_if_sentence(advice, it) for it in changes),

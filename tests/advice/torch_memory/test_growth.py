@@ -32,6 +32,13 @@ class Program(Recorder):
         self.line = line
         return self.malloc(0, int(mib * MIB))
 
+    def snapshot(self, kept=1 << 30):
+        whole = super().snapshot(kept)
+        frames = {it["addr"]: it["frames"] for it in self.events if it["action"] == "alloc"}
+        for block in (it for segment in whole["segments"] for it in segment["blocks"]):
+            block["frames"] = frames.get(block["address"], [])
+        return whole
+
     def pass_on(self, line, mib):
         """Ask and let go."""
         self.free(self.ask(line, mib))

@@ -111,13 +111,20 @@ def advise(
         A file is no memory snapshot, or holds no history, or its replay does not reproduce it.
     """
     paths = [str(it) for it in ([path] if isinstance(path, (str, Path)) else path)]
-    logs = [(it, log) for it in paths for log in _history(it)]
+    logs = [(it, log) for it in paths for log in history_of(it)]
     for it in paths:
         check_events([log for file, log in logs if file == it], it)
     return advise_logs(logs, card_bytes, say, costs)
 
 
-def _history(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
+def history_of(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
+    """Return the logs of a memory snapshot, one a card.
+
+    Raises
+    ------
+    InputError
+        The file is no memory snapshot, or was made of a profile.
+    """
     from workbench.workloads.catalogue import trace_file
 
     source = Source(trace_file(path))
@@ -220,7 +227,7 @@ def advice_or_segments(
     `read` reads the one file; who has read it already hands over what came of that.
     """
     if isinstance(path, (str, Path)):
-        logs = _history(str(path), read)
+        logs = history_of(str(path), read)
         events = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
         if events <= 1 and any(len(log.segments.size) for log in logs):
             return segment_snapshot_of(logs, str(path))

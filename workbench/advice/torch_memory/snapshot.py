@@ -111,6 +111,11 @@ def replay_of_file(file: TraceFile, device: int = -1) -> SnapshotReplay | None:
     return snapshot_replay(logs, str(file.path)) if logs else None
 
 
+def has_history(logs: Sequence[AllocatorLog]) -> bool:
+    """Return whether histories hold two events of allocations at least, so that they can be replayed."""
+    return sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs) > 1
+
+
 def check_events(logs: Sequence[AllocatorLog], where: str) -> None:
     """Refuse a history in which there is nothing to replay.
 
