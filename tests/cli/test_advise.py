@@ -28,7 +28,7 @@ def test_as_json_it_has_the_promised_keys(snapshot, capsys):
         main(["advise", "--schema"])
     schema = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator(schema).validate(output)
-    assert output["schema"] == schema["title"] == "workbench.advise/1"
+    assert output["schema"] == schema["title"] == "workbench.advise/2"
     assert {"conf", "reserved_peak_bytes"} <= set(output["best"])
     assert output["best"] == output["settings"][0] and len(output["settings"]) > 30
     assert output["active_peak_bytes"] <= output["offline_plan_bytes"] <= output["best"]["reserved_peak_bytes"]

@@ -272,7 +272,7 @@ def _report(args: argparse.Namespace, advice: Advice, comparison: Comparison | N
         print(sentence)
     if args.all:
         if len(advice.cards) > 1:
-            say_lines([f"{advice.cards[0].name} of {len(advice.cards)} cards; driver calls of all:"])
+            say_lines([f"{advice.cards[0].name} of {len(advice.cards)} cards; every one: --csv FILE"])
         say_table(_settings_table(advice))
         say_lines([f"a row for all settings with the same figures, {len(advice.trials)} in all; every one: --csv FILE"])
     if args.html:
@@ -306,8 +306,8 @@ def _settings_table(advice: Advice) -> pd.DataFrame:
         row = {
             advice.variable: trial.conf or "(defaults)",
             "reserved peak": bytes_said(trial.cards[0].reserved_peak_bytes),
-            "driver calls": f"{trial.driver_calls:,}",
-            "their cost": f"{to_decimals(trial.driver_ns / 1e6, 1)} ms",
+            "driver calls": f"{trial.cards[0].driver_calls:,}",
+            "their cost": f"{to_decimals(trial.cards[0].driver_ns / 1e6, 1)} ms",
             "smallest card": "-" if card is None else bytes_said(card),
             "alike": f"{alike:,}",
         }

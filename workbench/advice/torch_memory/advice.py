@@ -196,13 +196,14 @@ def _with_cards(
     return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
 
 
-def _planned(requests: Sequence[ReplayInput], trials: Sequence[Trial]) -> int:
-    """Return what a plan of addresses needs; of very many blocks the least that any setting reserved, which is one
-    too."""
-    least = min(trial.reserved_peak_bytes for trial in trials)
-    if max(int((one.requests.kind == rows.ALLOC).sum()) for one in requests) > MOST_BLOCKS:
-        return least
-    return min(sum(_plan_of(one) for one in requests), least)
+def _planned(requests: Sequence[ReplayInput], trials: Sequence[Trial]) -> list[int]:
+    """Return what a plan of addresses needs on each card; of very many blocks the least that any setting reserved,
+    which is one too."""
+    least = [min(trial.cards[k].reserved_peak_bytes for trial in trials) for k in range(len(requests))]
+    return [
+        own if int((one.requests.kind == rows.ALLOC).sum()) > MOST_BLOCKS else min(_plan_of(one), own)
+        for one, own in zip(requests, least, strict=True)
+    ]
 
 
 def _plan_of(replay: ReplayInput) -> int:

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from workbench.advice.torch_memory.diagnosis import Diagnosis
 
 
-SCHEMA = "workbench.advise/1"
+SCHEMA = "workbench.advise/2"
 """What `--json` prints; the number rises when a key goes or changes its meaning, never for a new one."""
 MOST_HOLDERS = 30
 """Holders that `--json` lists at most."""
 
 
 def plain_advice(advice: Diagnosis) -> dict[str, Any]:
-    """Return everything that an advice says; `JSON_SCHEMA` describes it."""
+    """Return everything that an advice says; `JSON_SCHEMA` describes it.
+
+    What stands outside `cards` is of the first card: no value is a sum over several cards.
+    """
     return {
         "schema": SCHEMA,
         "file": advice.path,
@@ -39,7 +42,7 @@ def plain_advice(advice: Diagnosis) -> dict[str, Any]:
         "fragmentation": fragmentation(advice),
         "must_go_bytes": shortfall_bytes(advice),
         "exactness": advice.exactness._asdict(),
-        "recorded": advice.recorded._asdict(),
+        "recorded": {"cards": advice.recorded.cards},
         "whole_history": advice.is_whole,
         "failures": [failure._asdict() for failure in advice.failures],
         "holders": [holder._asdict() for holder in advice.holders()[:MOST_HOLDERS]],
@@ -66,6 +69,8 @@ def _plain_card(advice: Diagnosis, number: int) -> dict[str, Any]:
         "largest_free_bytes": max((it.largest_free for it in segments), default=0),
         "reserved_peak_bytes": int(card.recorded.reserved.max()),
         "active_peak_bytes": int(card.recorded.allocated.max()),
+        "requested_peak_bytes": advice.active_peaks[number],
+        "offline_plan_bytes": advice.offline_plans[number],
         "smallest_card_bytes": advice.best_trial.cards[number].smallest_card_bytes,
         "own_smallest_card_bytes": advice.own_trial.cards[number].smallest_card_bytes,
         "exactness": card.replay.exactness._asdict(),
@@ -85,7 +90,11 @@ _ROW = {
         "driver_ns": _BYTES,
         "smallest_card_bytes": _MAYBE,
         "fits": {"type": ["boolean", "null"]},
-        "cards": {"type": "array", "items": {"required": ["reserved_peak_bytes", "smallest_card_bytes"]}},
+        "cards": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"required": ["reserved_peak_bytes", "driver_calls", "driver_ns", "smallest_card_bytes"]},
+        },
     },
 }
 _GROWTH = {

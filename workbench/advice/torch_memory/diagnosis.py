@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -100,7 +100,7 @@ class Diagnosis:
         path: str,
         cards: Sequence[CardHistory],
         trials: Sequence[Trial],
-        plan_bytes: int,
+        plan_bytes: Sequence[int],
         card_bytes: int | None,
         costs: CallCosts = COSTS,
     ) -> None:
@@ -112,8 +112,8 @@ class Diagnosis:
         self.trials: list[Trial] = rank_trials(trials, self.own_trial, [card.failure for card in self.cards])
         self.exactness: Exactness = sum((card.replay.exactness for card in self.cards), NOTHING_TO_COMPARE)
         self.recorded: Recorded = recorded_of([card.replay.recording for card in self.cards])
-        self.active_peak_bytes = sum(int(card.requests.live.max(initial=0)) for card in self.cards)
-        self.offline_plan_bytes = plan_bytes
+        self.active_peaks = [int(card.requests.live.max(initial=0)) for card in self.cards]
+        self.offline_plans = list(plan_bytes)
 
     @property
     def best(self) -> str:
@@ -125,6 +125,16 @@ class Diagnosis:
         """Return the setting to take: the recorded one, unless another needs a card that is 1 % smaller or carries what
         failed; then expandable segments alone, unless another setting needs 1 % less still."""
         return self.trials[0]
+
+    @property
+    def active_peak_bytes(self) -> int:
+        """Return the most bytes live at a time on the first card; `active_peaks` has those of each."""
+        return self.active_peaks[0]
+
+    @property
+    def offline_plan_bytes(self) -> int:
+        """Return what addresses planned beforehand need on the first card; `offline_plans` has those of each."""
+        return self.offline_plans[0]
 
     @property
     def replay(self) -> SnapshotReplay:
@@ -159,11 +169,12 @@ class Diagnosis:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Return a row a setting, the best first: what it reserves, driver calls, the smallest card, where it runs
-        out."""
+        """Return a row a setting and card, the best setting first: what it reserves, driver calls, the smallest card,
+        where it runs out."""
         import pandas as pd
 
-        return pd.DataFrame([_flat(trial) for trial in self.trials])
+        names = [card.name for card in self.cards]
+        return pd.DataFrame([row for trial in self.trials for row in _flat(trial, names, self.cards)])
 
     @cached_property
     def segments(self) -> list[SegmentMap]:
@@ -301,9 +312,14 @@ def _handles_of(card: CardHistory, line: str) -> np.ndarray:
     return np.concatenate([np.array(early, np.int64), requests.handle[late]])
 
 
-def _flat(trial: Trial) -> dict[str, Any]:
+def _flat(trial: Trial, names: Sequence[str], cards: Sequence[CardHistory]) -> Iterator[dict[str, Any]]:
+    """Yield a row a card; the file is named where there are several."""
     row = trial.row()
     del row["cards"]
     out = row.pop("runs_out")
     flat = out if isinstance(out, dict) else {}
-    return {**row, "runs_out_at_event": flat.get("event"), "runs_out_asked_bytes": flat.get("asked_bytes")}
+    has_files = len({card.file for card in cards}) > 1
+    for own, name, card in zip(trial.cards, names, cards, strict=True):
+        where = {"card": f"{name} of {card.file}" if has_files else name}
+        ends = {"runs_out_at_event": flat.get("event"), "runs_out_asked_bytes": flat.get("asked_bytes")}
+        yield {**row, **own._asdict(), **where, **ends}

@@ -227,8 +227,8 @@ def _row(trial: Trial) -> str:
     first = trial.cards[0]
     card = "-" if first.smallest_card_bytes is None else bytes_said(first.smallest_card_bytes)
     conf = escape(trial.conf or "(defaults)")
-    cost = f"{to_decimals(trial.driver_ns / 1e6, 1)} ms"
-    cells = (f"<code>{conf}</code>", bytes_said(first.reserved_peak_bytes), f"{trial.driver_calls:,}", cost, card)
+    cost = f"{to_decimals(first.driver_ns / 1e6, 1)} ms"
+    cells = (f"<code>{conf}</code>", bytes_said(first.reserved_peak_bytes), f"{first.driver_calls:,}", cost, card)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 

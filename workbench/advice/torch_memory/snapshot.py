@@ -148,6 +148,8 @@ def recorded_of(recordings: Sequence[Recording]) -> Recorded:
                 "device": log.device,
                 "reserved_peak_bytes": int(one.reserved.max()),
                 "active_peak_bytes": int(one.allocated.max()),
+                "driver_calls": int(np.count_nonzero(reserved_by_event(log))),
+                "refused": int(np.count_nonzero(log.events.action == OOM)),
             }
             for log, one in zip(logs, held, strict=True)
         ),

@@ -33,6 +33,9 @@ class CardTrial(NamedTuple):
     reserved_peak_bytes: int
     smallest_card_bytes: int | None = None
     """The smallest card on which nothing is refused; None = not looked for."""
+    driver_calls: int = 0
+    driver_ns: int = 0
+    pages_mapped: int = 0
 
 
 def runs_out(replay: ReplayInput, played: ReplayResult) -> OutOfMemory:
@@ -87,11 +90,13 @@ class Trial(NamedTuple):
         return max((card.reserved_peak_bytes for card in self.cards), default=self.reserved_peak_bytes)
 
     def row(self) -> dict[str, object]:
-        """Return the figures in plain types."""
+        """Return the figures in plain types: those of the first card, then those of each; no sum of several."""
         plain = self._asdict()
         del plain["settings"]
         runs_out = None if self.runs_out is None else self.runs_out._asdict()
-        return {**plain, "runs_out": runs_out, "cards": [card._asdict() for card in self.cards]}
+        cards = [card._asdict() for card in self.cards]
+        first = {name: value for name, value in cards[0].items() if name != "smallest_card_bytes"}
+        return {**plain, **first, "runs_out": runs_out, "cards": cards}
 
 
 def assignment(variable: str, conf: str) -> str:
@@ -107,14 +112,18 @@ def evaluate(requests: Sequence[ReplayInput], settings: AllocatorSettings, costs
     """Serve what every card is asked for, on cards that never run out."""
     played = [replay_on_card(one, settings) for one in requests]
     calls = [one.calls[one.calls[:, 0] >= its.before] for one, its in zip(played, requests, strict=True)]
+    cards = tuple(
+        CardTrial(one.reserved_peak, None, len(its), round(driver_ns(its, costs)), one.pages_mapped)
+        for one, its in zip(played, calls, strict=True)
+    )
     return Trial(
         conf=settings.conf,
         settings=settings,
-        reserved_peak_bytes=sum(one.reserved_peak for one in played),
-        driver_calls=sum(map(len, calls)),
-        driver_ns=round(sum(driver_ns(its, costs) for its in calls)),
-        pages_mapped=sum(one.pages_mapped for one in played),
-        cards=tuple(CardTrial(one.reserved_peak) for one in played),
+        reserved_peak_bytes=sum(card.reserved_peak_bytes for card in cards),
+        driver_calls=sum(card.driver_calls for card in cards),
+        driver_ns=sum(card.driver_ns for card in cards),
+        pages_mapped=sum(card.pages_mapped for card in cards),
+        cards=cards,
     )
 
 
