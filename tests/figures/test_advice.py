@@ -97,6 +97,8 @@ def test_every_card_has_its_own_peaks_and_none_is_a_sum(tmp_path):
     assert [row["device"] for row in plain["recorded"]["cards"]] == [card.log.device for card in advice.cards]
     table = advice.table
     assert len(table) == 2 * len(advice.trials) and set(table["card"]) == set(data.cards)
+    told = table[table["runs_out_at_event"].notna()]
+    assert len(told) and not told["conf"].duplicated().any()
 
 
 def saved_alone(folder, recorder):

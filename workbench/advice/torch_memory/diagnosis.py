@@ -313,13 +313,26 @@ def _handles_of(card: CardHistory, line: str) -> np.ndarray:
 
 
 def _flat(trial: Trial, names: Sequence[str], cards: Sequence[CardHistory]) -> Iterator[dict[str, Any]]:
-    """Yield a row a card; the file is named where there are several."""
+    """Yield a row a card; the file is named where there are several, and only the card that runs out says where."""
     row = trial.row()
-    del row["cards"]
-    out = row.pop("runs_out")
-    flat = out if isinstance(out, dict) else {}
+    del row["cards"], row["runs_out"]
     has_files = len({card.file for card in cards}) > 1
-    for own, name, card in zip(trial.cards, names, cards, strict=True):
+    short = _card_that_runs_out(trial)
+    for place, (own, name, card) in enumerate(zip(trial.cards, names, cards, strict=True)):
+        out = trial.runs_out if place == short else None
         where = {"card": f"{name} of {card.file}" if has_files else name}
-        ends = {"runs_out_at_event": flat.get("event"), "runs_out_asked_bytes": flat.get("asked_bytes")}
+        ends = {
+            "runs_out_at_event": None if out is None else out.event,
+            "runs_out_asked_bytes": None if out is None else out.asked_bytes,
+        }
         yield {**row, **own._asdict(), **where, **ends}
+
+
+def _card_that_runs_out(trial: Trial) -> int:
+    """Return the card that `Trial.runs_out` is of, -1 = not known."""
+    if len(trial.cards) < 2:
+        return 0
+    needs = [card.smallest_card_bytes or 0 for card in trial.cards]
+    if trial.card_bytes is None:
+        return needs.index(max(needs))
+    return next((place for place, need in enumerate(needs) if need > (trial.card_bytes or 0)), -1)
