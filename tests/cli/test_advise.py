@@ -54,7 +54,7 @@ def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_
     assert capsys.readouterr().out.splitlines() == lines[:5], "the rest is --all's"
     assert page.read_text().startswith("<!doctype html>")
     assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,driver_ns,")
-    names = [f"{name}.{kind}" for name in ("advice", "flame") for kind in ("csv", "pdf", "png")]
+    names = [f"{name}.{kind}" for name in ("advice", "flame", "timeline") for kind in ("csv", "pdf", "png")]
     assert sorted(place.name for place in paper.iterdir()) == names
 
 

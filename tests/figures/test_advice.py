@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -9,6 +10,7 @@ from tests.advice.torch_memory.test_answer import cards
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.figures._flame_graph import GIB, draw_flames, flame_data
+from workbench.figures._memory_timeline import draw_timeline, timeline_data
 from workbench.figures.advice import MOST_SETTINGS_DRAWN, advice_data, draw, save_advice
 
 
@@ -35,7 +37,9 @@ def test_it_is_saved_for_a_paper(advice, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     places = save_advice(advice, tmp_path / "paper")
     kinds = ("pdf", "png", "csv")
-    assert [place.name for place in places] == [f"{name}.{kind}" for name in ("advice", "flame") for kind in kinds]
+    assert [place.name for place in places] == [
+        f"{name}.{kind}" for name in ("advice", "flame", "timeline") for kind in kinds
+    ]
     rows = places[2].read_text().splitlines()
     assert rows[0] == "kind,card,name,event,gib"
     assert rows[-1].startswith("bound,GPU 0,addresses planned beforehand,-1,")
@@ -97,8 +101,8 @@ def test_every_card_has_its_own_peaks_and_none_is_a_sum(tmp_path):
     assert [row["device"] for row in plain["recorded"]["cards"]] == [card.log.device for card in advice.cards]
     table = advice.table
     assert len(table) == 2 * len(advice.trials) and set(table["card"]) == set(data.cards)
-    told = table[table["runs_out_at_event"].notna()]
-    assert len(told) and not told["conf"].duplicated().any()
+    ends = table[table["runs_out_at_event"].notna()]
+    assert len(ends) and not ends["conf"].duplicated().any()
 
 
 def saved_alone(folder, recorder):
@@ -109,3 +113,15 @@ def saved_alone(folder, recorder):
 
 def test_a_notebook_gets_it_in_one_call(advice):
     assert len(wb.advice_figure(advice).axes) == 2
+
+
+def test_the_timeline_adds_up_in_its_csv(advice):
+    data = timeline_data(advice)
+    rows = data.columns()
+    kind, gib, event = (np.asarray(rows[name]) for name in ("kind", "gib", "event"))
+    until = np.asarray(rows["until_event"])
+    live = kind == "live"
+    for moment, size in zip(event[live].tolist(), gib[live].tolist(), strict=True):
+        there = np.isin(kind, ("piece", "band", "rest")) & (event <= moment) & (moment < until)
+        assert gib[there].sum() == pytest.approx(size)
+    assert len(draw_timeline(data).axes) == 2

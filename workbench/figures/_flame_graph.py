@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from workbench.advice.torch_memory.page import COLOURS
+from workbench.advice.torch_memory.timeline_chart import COLOURS
 from workbench.figures.figure_files import Column
 from workbench.figures.registry import on_paper
 

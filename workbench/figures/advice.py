@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.figures._flame_graph import GIB, draw_flames, flame_data
+from workbench.figures._memory_timeline import draw_timeline, timeline_data
 from workbench.figures.figure_files import Column, save
 from workbench.figures.registry import on_paper
 
@@ -186,13 +187,18 @@ def advice_figure(advice: Advice) -> Figure:
 
 
 def save_advice(advice: Advice, folder: Path) -> list[Path]:
-    """Save the figures of an advice in a folder, which is made if need be: curves and settings as advice.pdf, .png and
-    .csv, who held what by stack as flame.pdf, .png and .csv.
+    """Save the figures of an advice in a folder, which is made if need be, each as PDF, PNG and CSV.
+
+    `advice` has curves and settings, `flame` who held what by stack, `timeline` the live blocks over the events.
 
     Raises
     ------
     StoreError
         A file cannot be written.
     """
-    data, flames = advice_data(advice), flame_data(advice)
-    return save(draw(data), data, folder, "advice") + save(draw_flames(flames), flames, folder, "flame")
+    data, flames, blocks = advice_data(advice), flame_data(advice), timeline_data(advice)
+    return [
+        *save(draw(data), data, folder, "advice"),
+        *save(draw_flames(flames), flames, folder, "flame"),
+        *save(draw_timeline(blocks), blocks, folder, "timeline"),
+    ]

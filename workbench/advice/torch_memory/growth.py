@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.advice.torch_memory.lives import BlockLives, Lives
+from workbench.advice.torch_memory.lives import BlockLives, Lives, live_bytes
 from workbench.number_text import bytes_said
 from workbench.workloads.allocator_log import ALLOC, FREE_COMPLETED, AllocatorLog
 
@@ -181,7 +181,7 @@ def phases_of(lives: Lives, log: AllocatorLog) -> Phases | None:
     if len(requests) < 2 * FEWEST:
         return None
     key = _keys(events.site[requests].astype(np.int64), events.size[requests], len(log.sites))
-    live = _live_bytes(lives)
+    live = live_bytes(lives)
     freed = np.concatenate([[0], np.cumsum(np.where(events.action == FREE_COMPLETED, events.size, 0))])
     outside = _outside(log, events.site[requests])
     rows: list[tuple[int, int, Phases]] = []
@@ -304,19 +304,8 @@ def _falls(live: np.ndarray) -> int:
     return int(-np.minimum(np.diff(live), 0).sum())
 
 
-def _live_bytes(lives: Lives) -> np.ndarray:
-    """Return the bytes in blocks after each event: int64[events + 1]."""
-    change = np.zeros(lives.events + 1, np.int64)
-    blocks = lives.blocks
-    np.add.at(change, blocks.born, blocks.size)
-    ended = blocks.gone <= lives.events
-    np.subtract.at(change, blocks.gone[ended], blocks.size[ended])
-    result: np.ndarray = np.cumsum(change)
-    return result
-
-
 def _peak(lives: Lives) -> int:
-    return int(_live_bytes(lives).max())
+    return int(live_bytes(lives).max())
 
 
 def _grows(values: np.ndarray) -> bool:

@@ -224,6 +224,17 @@ def _columns(table: list[tuple[int, ...]], count: int) -> list[np.ndarray]:
     return [np.array(column, np.int64) for column in zip(*table, strict=True)] or [np.zeros(0, np.int64)] * count
 
 
+def live_bytes(lives: Lives) -> np.ndarray:
+    """Return the bytes in blocks after each event, and before the first: int64[events + 1]."""
+    change = np.zeros(lives.events + 1, np.int64)
+    blocks = lives.blocks
+    np.add.at(change, blocks.born, blocks.size)
+    ended = blocks.gone <= lives.events
+    np.subtract.at(change, blocks.gone[ended], blocks.size[ended])
+    result: np.ndarray = np.cumsum(change)
+    return result
+
+
 class Moment(NamedTuple):
     """Memory after `after` events, in the order of addresses."""
 
