@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from benchmarks.memory_timeline import recording
 from tests import public_traces
 from tests.advice.torch_memory.test_growth import Program, train
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
 from tests.slow import thinned
 from workbench.advice.torch_memory.snapshot import card_histories
-from workbench.advice.torch_memory.timeline import columns_of, timeline_of
+from workbench.advice.torch_memory.timeline import MOST_PIECES, PLACES, columns_of, timeline_of
+from workbench.advice.torch_memory.timeline_chart import timeline_chart
 
 STREAMS = ((0, (0, 0)), (0x40, (0, 0)))
 
@@ -133,3 +135,18 @@ def test_the_page_has_a_curve_of_each_line_that_grows(tmp_path):
         "train/log.py:5 step: 240 MiB",
     ]
     assert "the request that failed" not in page and "failed:" not in page
+
+
+def test_the_picture_does_not_grow_with_the_history(tmp_path):
+    """The recordings of benchmarks/memory_timeline.py replay as they were made, and their pictures are as large."""
+    pages = []
+    for events in (6_000, 24_000):
+        place = tmp_path / f"{events}.pickle"
+        place.write_bytes(pickle.dumps(recording(events)))
+        (card,) = card_histories(place)
+        assert card.replay.exactness.is_exact and card.events >= events
+        drawn = timeline_of(card)
+        check(card, drawn)
+        assert len(drawn.moments) <= PLACES and len(drawn.pieces) <= MOST_PIECES
+        pages.append(len(timeline_chart(drawn, columns_of(card.segments(card.decisive), None), None, None)))
+    assert pages[1] < 1.5 * pages[0]

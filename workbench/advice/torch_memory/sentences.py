@@ -117,7 +117,7 @@ def _verdict(advice: Diagnosis) -> str:
         saved = own.needed_bytes - best.needed_bytes
         if not advice.is_change:
             none = "no allocator setting runs on a card that is 1 % smaller"
-            return f"Fragmentation is {share:.1%}: {none}{first} to need less."
+            return f"Fragmentation is {share:.1%}: {none}{f'{first} to need less' if first else ''}."
         return f"Fragmentation is {share:.1%}: {_called(best)} runs on a card that is {bytes_said(saved)} smaller."
     if gap is None:
         why = "no setting needs 1 % less" if not advice.is_change else f"{_called(best)} needs less"
