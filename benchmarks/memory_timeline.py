@@ -3,8 +3,8 @@
     python -m benchmarks.memory_timeline --events 375000 750000 1500000 3000000
 
 Each recording is read, replayed and drawn, page and growth included, in a process of its own. Printed are its
-processor time and its peak memory. The command ends with status 1 if an event of the longest recording costs more than
-`MOST` times what one of the shortest does: then the cost is not linear in the events.
+processor time and its peak memory. If an event of the longest recording costs more than `MOST` times what one of the
+shortest does, the cost is not linear in the events. Then the command ends with status 1.
 """
 
 from __future__ import annotations
