@@ -123,6 +123,62 @@ def test_blocks_that_replace_others_do_not_grow(tmp_path):
     assert program.history(tmp_path).growth is None
 
 
+def test_two_buffers_that_come_late_are_no_growth(tmp_path):
+    program = Program()
+    train(program, 100, lambda step: program.ask("buffer.py:4", 90) if step in (70, 86) else None)
+    assert program.history(tmp_path).growth is None
+
+
+def test_blocks_that_another_line_takes_over_do_not_grow(tmp_path):
+    """A block of each step is made again by another line: that line grows, and memory does only once."""
+    program = Program()
+    old = [program.ask("weights.py:5", 40) for _ in range(30)]
+
+    def convert(step):
+        program.free(old[step])
+        program.ask("quantize.py:6", 40)
+        if step == 20:
+            program.ask("buffer.py:7", 300)
+
+    train(program, 30, convert)
+    assert program.history(tmp_path).growth is None
+
+
+@pytest.mark.parametrize("layers", [1, 4, 40])
+def test_a_step_is_counted_once_however_many_layers_it_has(tmp_path, layers):
+    program = Program()
+    for _ in range(16):
+        held = []
+        for _ in range(layers):
+            held.append(program.ask("model.py:20", 30))
+            program.pass_on("model.py:21", 10)
+        for block in reversed(held):
+            program.free(block)
+        program.ask("log.py:5", 30)
+    card = program.history(tmp_path)
+    assert lines(card) == {"train/log.py:5 step": 30} and card.growth.steps == 16
+
+
+def test_a_growth_too_small_to_matter_is_not_told(tmp_path):
+    program = Program()
+    train(program, 30, lambda step: program.ask("log.py:5", 1 / 2048))
+    assert program.history(tmp_path).growth is None
+
+
+def test_a_step_of_several_batches_is_counted_once(tmp_path):
+    """Four batches come before each step of the optimizer, which has as many allocations as two of them."""
+    program = Program()
+    for _ in range(20):
+        for _ in range(4):
+            for line in range(6):
+                program.pass_on(f"model.py:{line}", 30 + line)
+        for line in range(12):
+            program.pass_on(f"optimizer.py:{line}", 10 + line)
+        program.ask("log.py:5", 30)
+    card = program.history(tmp_path)
+    assert lines(card) == {"train/log.py:5 step": 30} and card.growth.steps == 20
+
+
 def test_lines_that_grow_add_up_to_what_grows(tmp_path):
     program = Program()
     train(program, 20, lambda step: (program.ask("log.py:5", 12), program.ask("log.py:8", 20)))
@@ -176,6 +232,39 @@ def test_weights_that_are_loaded_until_the_card_is_full_are_no_steps(tmp_path):
     while program.ask("weights.py:3", 50) is not None:
         pass
     assert program.history(tmp_path).growth is None
+
+
+def test_weights_that_are_loaded_by_way_of_copies_are_no_steps_of_a_short_training(tmp_path):
+    """700 weights, each made from a copy that goes back, then 20 steps with a leak."""
+    program = Program()
+    for _ in range(700):
+        copy = program.ask("weights.py:3", 4)
+        program.ask("weights.py:4", 2)
+        program.free(copy)
+    for _ in range(20):
+        forward = program.ask("forward.py:8", 300)
+        program.ask("loss.py:50", 60)
+        program.free(forward)
+    assert lines(program.history(tmp_path)) == {"train/loss.py:50 step": 60}
+
+
+@pytest.mark.parametrize("refused", ["forward.py:8", "loss.py:50"])
+def test_the_step_that_failed_counts_wherever_in_it_the_request_was_refused(tmp_path, refused):
+    """The first request of step 21 was refused: no allocation begins that step."""
+    program = Program(card=(20 * 60 + 300 + (200 if refused == "forward.py:8" else 310)) * MIB)
+    program.ask("weights.py:3", 200)
+    step = 0
+    while True:
+        step += 1
+        forward = program.ask("forward.py:8", 300)
+        if forward is None or program.ask("loss.py:50", 60) is None:
+            break
+        program.free(forward)
+        if step == 20 and refused == "forward.py:8":
+            program.ask("other.py:1", 300)
+    assert program.events[-1]["action"] == "oom" and program.line == refused
+    growth = program.history(tmp_path).growth
+    assert (growth.failed_step, step) == (step, step)
 
 
 def test_growth_that_has_ended_is_not_told(tmp_path):

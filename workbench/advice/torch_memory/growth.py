@@ -19,8 +19,6 @@ FEWEST = 8
 """Marks that a history must hold: fewer do not tell growth from a warm-up."""
 ALIKE = 0.8
 """The share of its allocations that a step must have in common with the typical step."""
-COVERED = 0.5
-"""The share of the allocations from the first mark on that lie in steps that are alike."""
 NEARLY = 0.9
 """Of marks that cover so much of what the best one covers, the one with the most steps counts."""
 FALLING = 0.1
@@ -34,8 +32,8 @@ LEAST_SHARE = 0.001
 INSIDE = frozenset({"forward", "_call_impl", "_apply", "load_state_dict", "from_pretrained"})
 OPTIMIZER = "optim/"
 """Functions, and the folder of PyTorch's optimizers: all that one call of them asks for is within one step."""
-TAIL = 0.1
-"""The share of allocations after the last mark up to which the steps go on until the end of the history."""
+TAIL = 2
+"""Long stretches after the last mark up to which the steps go on until the end of the history."""
 NO_STACK, BEFORE = "(no stack recorded)", "(live before the recording)"
 
 
@@ -87,10 +85,10 @@ def growth_of(lives: Lives, log: AllocatorLog, failed: int | None = None) -> Gro
     """Return what grows from step to step; None where nothing does, or no step repeats often enough.
 
     The rule. A place of the program marks the steps if the stretches between its allocations have most allocations in
-    common, by stack. These stretches hold most of the history, and go on until its end. Memory is freed in them, and
-    live bytes do not fall from mark to mark. Something in them is requested outside a module's `forward` and an
-    optimizer, so that a loop over layers or parameters is no step. If several places mark steps, those that cover most
-    count; of those that cover about as much, the shortest.
+    common, by stack. These stretches go on until the end of the history. Memory is freed in them, and live bytes do not
+    fall from mark to mark. Something in them is requested outside a module's `forward` and an optimizer, so that a loop
+    over layers or parameters is no step. If several places mark steps, those that cover most count; of those that cover
+    about as much, the shortest.
 
     Live bytes at the marks are cut into four quarters, and the least value of each is taken. Memory grows if each
     quarter adds at least half of what a quarter adds on average, and the last eighth half of that again. So a warm-up,
@@ -133,8 +131,17 @@ def growth_of(lives: Lives, log: AllocatorLog, failed: int | None = None) -> Gro
         if _grows(row)
     ]
     lines.sort(key=lambda it: (-it.bytes_a_step, it.name))
-    step = None if failed is None else int(np.searchsorted(phases.marks, failed))
+    step = None if failed is None else _step_of(phases, log, failed)
     return Growth(phases, rate, tuple(it for it in lines if it.bytes_a_step > 0), step) if lines else None
+
+
+def _step_of(phases: Phases, log: AllocatorLog, event: int) -> int:
+    """Return the step that an event is in; a request at the mark that was refused begins a step of its own."""
+    events, mark = log.events, int(phases.marks[0])
+    begins = events.site[event] == events.site[mark]
+    if events.site[mark] < 0:
+        begins = events.size[event] == events.size[mark]
+    return int(np.searchsorted(phases.marks, event)) + int(begins)
 
 
 def growth_sentence(growth: Growth, is_whole: bool = True) -> str:
@@ -192,7 +199,7 @@ def phases_of(lives: Lives, log: AllocatorLog) -> Phases | None:
             continue
         covered = int(np.diff(at)[alike].sum())
         marks = requests[at]
-        if not _goes_on(at, covered, len(key)) or not _frees(marks, alike, freed):
+        if not _goes_on(at, len(key)) or not _frees(marks, alike, freed):
             continue
         if not (np.diff(np.append(0, np.cumsum(outside))[at])[alike] > 0).mean() >= ALIKE:
             continue
@@ -276,11 +283,10 @@ def _alike(key: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, int]:
     return (alike if len(alike) >= FEWEST - 1 else alike[:0]), int(median.sum())
 
 
-def _goes_on(at: np.ndarray, covered: int, allocations: int) -> bool:
-    """Return whether the steps hold most of what follows the first mark, and go on until the end."""
-    tail = allocations - int(at[-1])
-    longest = int(np.diff(at).max())
-    return covered >= COVERED * (allocations - int(at[0])) and tail <= max(2 * longest, TAIL * allocations)
+def _goes_on(at: np.ndarray, allocations: int) -> bool:
+    """Return whether steps go on until the end; one long stretch alone may be such an end, and does not count."""
+    tail, longest = allocations - int(at[-1]), int(np.sort(np.diff(at))[-2])
+    return tail <= TAIL * longest
 
 
 def _frees(marks: np.ndarray, alike: np.ndarray, freed: np.ndarray) -> bool:
