@@ -9,8 +9,9 @@ from zlib import crc32
 
 import numpy as np
 
+from workbench.advice.torch_memory.answer import five_lines
 from workbench.advice.torch_memory.holdings import Frame, SegmentMap, by_stack
-from workbench.advice.torch_memory.sentences import five_lines, sentences_of
+from workbench.advice.torch_memory.sentences import sentences_of
 from workbench.advice.torch_memory.trial import Trial, assignment
 from workbench.number_text import bytes_said, to_decimals
 
