@@ -49,7 +49,7 @@ def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_
     out, err = capsys.readouterr()
     assert "replayed by PyTorch's rules: segment allocations reproduced" in err
     lines = out.splitlines()
-    assert lines[0].startswith("GPU 0 did not run out of memory; most was reserved after event ")
+    assert lines[0].startswith("GPU 0 did not run out of memory. Memory was tightest at event ")
     assert main(["advise", str(snapshot)]) == 0
     assert capsys.readouterr().out.splitlines() == lines[:5], "the rest is --all's"
     assert page.read_text().startswith("<!doctype html>")

@@ -50,7 +50,7 @@ def flame_data(advice: Advice) -> Flames:
     rows = list(_frames(whole, 0, 0, THINNEST * whole.bytes))
     names, *columns = zip(*rows, strict=True)
     depth, start, size = (np.array(column, np.int64) for column in columns)
-    when = "before it failed" if card.failure is not None else "where most was reserved"
+    when = "before it failed" if card.failure is not None else "where memory was tightest"
     return Flames(f"live on {card.name} {when}", names, depth, start / GIB, size / GIB)
 
 

@@ -80,8 +80,9 @@ def test_a_small_leak_is_named_and_not_the_weights():
     """24 MiB "must go; look first at weights.py:3" stood there."""
     advice = wb.advise(SMALL_LEAK)
     verdict = advice.lines()[2]
-    assert verdict.endswith(" must go. train/loss.py:50 step grows by 60 MiB a step, out of memory at step 57.")
+    assert verdict.endswith(" lacked 24 MiB. train/loss.py:50 step grows by 60 MiB a step, out of memory at step 57.")
     assert "weights.py" not in verdict
+    assert advice.lines()[3].endswith(" 24 MiB must go: look first at train/loss.py:50 step.")
     growth = advice.plain()["cards"][0]["growth"]
     assert growth["lines"] == [{"name": "train/loss.py:50 step", "bytes_a_step": 60 * MIB, "bytes": 56 * 60 * MIB}]
     assert (growth["steps"], growth["failed_step"], growth["bytes_a_step"]) == (57, 57, 60 * MIB)

@@ -50,6 +50,7 @@ def test_vllm_41268_a_limit_of_splitting_from_20_to_529_mib_keeps_weights_from_p
     assert limits[531] == cards[""] == needed + layers * 260, "530 MiB may be split again"
     assert needed < cards["expandable_segments:True"] < 1.01 * needed
     assert advice.best == "expandable_segments:True", "vLLM cannot use it with sleep mode, and took the limit"
+    assert 20 <= advice.next_best.settings.max_split_size_mb <= 529 and "vLLM's sleep mode" in advice.lines()[3]
 
 
 def test_transformers_6999_the_line_whose_graph_stays_is_named(tmp_path):

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from workbench.advice.torch_memory.advice_json import plain_advice
+from workbench.advice.torch_memory.answer import five_lines
 from workbench.advice.torch_memory.diagnosis import Diagnosis
 from workbench.advice.torch_memory.holdings import SegmentSnapshot, segment_snapshot_of
 from workbench.advice.torch_memory.page import notebook_of, page_of
 from workbench.advice.torch_memory.search_space import EXPANDABLE, grid, sample_with_tpe
-from workbench.advice.torch_memory.sentences import five_lines, sentences_of
+from workbench.advice.torch_memory.sentences import sentences_of
 from workbench.advice.torch_memory.snapshot import (
     CardHistory,
     Read,
@@ -22,6 +23,7 @@ from workbench.advice.torch_memory.snapshot import (
 )
 from workbench.advice.torch_memory.trial import (
     COSTS,
+    Need,
     Trial,
     evaluate,
     on_card,
@@ -112,8 +114,9 @@ def advise(
     """
     paths = [str(it) for it in ([path] if isinstance(path, (str, Path)) else path)]
     logs = [(it, log) for it in paths for log in history_of(it)]
+    further = ", or leave it out" if len(paths) > 1 else ""
     for it in paths:
-        check_events([log for file, log in logs if file == it], it)
+        check_events([log for file, log in logs if file == it], it, further)
     return advise_logs(logs, card_bytes, say, costs)
 
 
@@ -152,7 +155,7 @@ def advise_logs(
     for card in cards:
         _check_exactness(card)
     requests = [card.requests for card in cards]
-    trials = _with_cards(_evaluate_all(requests, cards[0].own, costs), requests, cards[0].own, card_bytes)
+    trials = _with_cards(_evaluate_all(requests, cards[0].own, costs), cards, card_bytes)
     return Advice(where, cards, trials, _planned(requests, trials), card_bytes, costs)
 
 
@@ -185,15 +188,22 @@ def _score(trial: Trial) -> tuple[int, int]:
     return trial.reserved_peak_bytes, trial.driver_calls
 
 
-def _with_cards(
-    trials: list[Trial], requests: Sequence[ReplayInput], own: AllocatorSettings, card_bytes: int | None
-) -> list[Trial]:
+def _with_cards(trials: list[Trial], cards: Sequence[CardHistory], card_bytes: int | None) -> list[Trial]:
+    requests, own = [card.requests for card in cards], cards[0].own
     if card_bytes is not None:
         trials = [on_card(trial, requests, card_bytes) for trial in trials]
     few = sum(len(one.requests.kind) for one in requests) <= MOST_ROWS
     first = min(trials, key=lambda trial: (trial.fits is False, *_score(trial), trial.simplicity_key)).settings
     looked = (few or trial.settings in (own, EXPANDABLE, first) for trial in trials)
-    return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
+    return [
+        with_smallest_card(it, requests, [_known(card, it.settings) for card in cards]) if look else it
+        for it, look in zip(trials, looked, strict=True)
+    ]
+
+
+def _known(card: CardHistory, settings: AllocatorSettings) -> Need | None:
+    """Return what a card's own settings need, if the history tells its whole beginning."""
+    return card.need if settings == card.own and card.replay.recording.is_whole else None
 
 
 def _planned(requests: Sequence[ReplayInput], trials: Sequence[Trial]) -> list[int]:

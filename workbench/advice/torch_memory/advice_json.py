@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbench.advice.torch_memory.answer import five_lines
+from workbench.advice.torch_memory.cause import Cause, cause_of
 from workbench.advice.torch_memory.diagnosis import fragmentation, shortfall_bytes
 from workbench.advice.torch_memory.growth import plain_growth
-from workbench.advice.torch_memory.sentences import five_lines, sentences_of
+from workbench.advice.torch_memory.holdings import free_of, idle_pools
+from workbench.advice.torch_memory.sentences import sentences_of
 from workbench.advice.torch_memory.trial import assignment
 from workbench.engines.torch_allocator.settings import VARIABLES
 
@@ -25,6 +28,7 @@ def plain_advice(advice: Diagnosis) -> dict[str, Any]:
 
     What stands outside `cards` is of the first card: no value is a sum over several cards.
     """
+    cause = cause_of(advice)
     return {
         "schema": SCHEMA,
         "file": advice.path,
@@ -41,6 +45,8 @@ def plain_advice(advice: Diagnosis) -> dict[str, Any]:
         "card_bytes": advice.card_bytes,
         "fragmentation": fragmentation(advice),
         "must_go_bytes": shortfall_bytes(advice),
+        "cause": None if cause is None else _plain_cause(cause),
+        "next_best": advice.next_best.row(),
         "exactness": advice.exactness._asdict(),
         "recorded": {"cards": advice.recorded.cards},
         "whole_history": advice.is_whole,
@@ -52,27 +58,36 @@ def plain_advice(advice: Diagnosis) -> dict[str, Any]:
     }
 
 
+def _plain_cause(cause: Cause) -> dict[str, Any]:
+    return {**cause._asdict(), "pool": None if cause.pool is None else cause.pool._asdict()}
+
+
 def _plain_card(advice: Diagnosis, number: int) -> dict[str, Any]:
     card = advice.cards[number]
     segments = advice.segments if number == 0 else card.segments(card.decisive)
-    reserved, free = sum(it.size for it in segments), sum(it.free for it in segments)
+    reserved, free, request = sum(it.size for it in segments), free_of(segments), card.tightest
     return {
         "file": card.file,
         "device": card.log.device,
         "events": card.events,
         "failure": None if card.failure is None else card.failure._asdict(),
         "after_events": card.decisive,
+        "tightest": {**request._asdict(), "site": None if request.event < 0 else card.site(request.event)},
         "reserved_bytes": reserved,
-        "live_bytes": reserved - free,
-        "free_bytes": free,
-        "pinned_bytes": sum(it.pinned for it in segments),
+        "live_bytes": reserved - free.total,
+        "free_bytes": free.total,
+        "returning_bytes": free.returns,
+        "pinned_bytes": free.pinned,
+        "pooled_bytes": free.pooled,
+        "idle_pools": [pool._asdict() for pool in idle_pools(segments)],
         "largest_free_bytes": max((it.largest_free for it in segments), default=0),
         "reserved_peak_bytes": int(card.recorded.reserved.max()),
         "active_peak_bytes": int(card.recorded.allocated.max()),
         "requested_peak_bytes": advice.active_peaks[number],
         "offline_plan_bytes": advice.offline_plans[number],
         "smallest_card_bytes": advice.best_trial.cards[number].smallest_card_bytes,
-        "own_smallest_card_bytes": advice.own_trial.cards[number].smallest_card_bytes,
+        "own_smallest_card_bytes": card.need.smallest_card_bytes,
+        "own_reserved_peak_bytes": card.need.reserved_peak_bytes,
         "exactness": card.replay.exactness._asdict(),
         "growth": None if card.growth is None else plain_growth(card.growth),
     }
@@ -109,7 +124,10 @@ _GROWTH = {
         "lines": {"type": "array", "minItems": 1, "items": {"required": ["name", "bytes_a_step", "bytes"]}},
     },
 }
-_OF_CARD = ("reserved", "live", "free", "pinned", "largest_free", "reserved_peak", "active_peak")
+_OF_CARD = (
+    *("reserved", "live", "free", "returning", "pinned", "pooled", "largest_free", "reserved_peak", "active_peak"),
+    *("own_reserved_peak", "own_smallest_card"),
+)
 JSON_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": SCHEMA,
@@ -145,6 +163,8 @@ JSON_SCHEMA: dict[str, Any] = {
         "card_bytes": _MAYBE,
         "must_go_bytes": _MAYBE,
         "fragmentation": {"type": "number", "minimum": 0, "maximum": 1},
+        "cause": {"type": ["object", "null"], "required": ["kind", "lacked_bytes", "must_go_bytes", "pool"]},
+        "next_best": _ROW,
     },
 }
 """The JSON schema of what `--json` prints of a snapshot with a history."""

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LEAST_GAIN = 0.01
 """The share of the needed card that a setting must save to be worth a change, or another key."""
+SPLIT_GAIN = 0.1
+"""The share that `max_split_size_mb` must save where nothing failed: it makes the driver's calls many."""
 
 
 class Curve(NamedTuple):
@@ -110,6 +112,9 @@ class Diagnosis:
         self.costs = costs
         self.own_trial = next(trial for trial in trials if trial.settings == self.cards[0].own)
         self.trials: list[Trial] = rank_trials(trials, self.own_trial, [card.failure for card in self.cards])
+        others = [it for it in trials if not it.settings.expandable_segments or it is self.own_trial]
+        self.next_best: Trial = rank_trials(others, self.own_trial, [card.failure for card in self.cards])[0]
+        """The setting to take where expandable segments cannot be used."""
         self.exactness: Exactness = sum((card.replay.exactness for card in self.cards), NOTHING_TO_COMPARE)
         self.recorded: Recorded = recorded_of([card.replay.recording for card in self.cards])
         self.active_peaks = [int(card.requests.live.max(initial=0)) for card in self.cards]
@@ -178,8 +183,8 @@ class Diagnosis:
 
     @cached_property
     def segments(self) -> list[SegmentMap]:
-        """Return the segments with their live blocks of the first card when it was decided: before it failed, else when
-        most was reserved."""
+        """Return the segments with their live blocks of the first card when memory was tightest: before it failed, else
+        after the request that a smaller card does not serve."""
         return self.cards[0].segments(self.cards[0].decisive)
 
     def holders(self) -> list[Holder]:
@@ -236,7 +241,7 @@ class Diagnosis:
 
 
 def fragmentation(advice: Diagnosis) -> float:
-    """Return the share of the reserved bytes that was free but pinned on the first card when it was decided."""
+    """Return the share of the reserved bytes that was free but pinned on the first card when memory was tightest."""
     reserved = sum(segment.size for segment in advice.segments)
     return sum(segment.pinned for segment in advice.segments) / reserved if reserved else 0.0
 
@@ -261,19 +266,28 @@ def rank_trials(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure 
     failures : sequence of Failure or None
         Of each card what it ran out of memory with.
     """
+    lacked = [failure.lacked_bytes for failure in failures if failure is not None]
 
     def order(trial: Trial) -> tuple[Any, ...]:
         short = _short(trial, failures)
         return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.simplicity_key
 
+    def is_proposed(trial: Trial) -> bool:
+        splits = trial.settings.max_split_size_mb and trial.settings != own.settings
+        gains = trial.needed_bytes <= (1 - SPLIT_GAIN) * own.needed_bytes
+        return not splits or gains or own.fits is False or any(it != 0 for it in lacked)
+
     ordered = sorted(trials, key=order)
-    looked = [trial for trial in ordered if trial.smallest_card_bytes is not None] or ordered
+    proposed = [trial for trial in ordered if is_proposed(trial)]
+    looked = [trial for trial in proposed if trial.smallest_card_bytes is not None] or proposed
     most = [trial for trial in looked if _short(trial, failures) == _short(looked[0], failures)]
     least = most[0].needed_bytes
     alike = [trial for trial in most if trial.needed_bytes == least]
+    # A fresh start lays out well enough what PyTorch did not.
+    fails_all_the_same = any(lacked) and not _short(own, failures)
     usual = [trial for trial in most if trial.settings == own.settings or trial.settings == EXPANDABLE]
     near = [trial for trial in usual if trial.needed_bytes - least < LEAST_GAIN * trial.needed_bytes]
-    near.sort(key=lambda trial: trial.settings != own.settings)
+    near.sort(key=lambda trial: (trial.settings != own.settings) != fails_all_the_same)
     best = near[0] if near else min(alike, key=lambda trial: trial.simplicity_key)
     return [best, *(trial for trial in ordered if trial is not best)]
 

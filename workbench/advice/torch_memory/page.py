@@ -9,10 +9,11 @@ from zlib import crc32
 
 import numpy as np
 
+from workbench.advice.torch_memory.answer import five_lines
 from workbench.advice.torch_memory.diagnosis import Curve
 from workbench.advice.torch_memory.growth import growing_curves, growth_sentence, step_sentence
-from workbench.advice.torch_memory.holdings import Frame, SegmentMap, by_stack
-from workbench.advice.torch_memory.sentences import five_lines, sentences_of
+from workbench.advice.torch_memory.holdings import UNKNOWN_SITE, Frame, SegmentMap, by_stack
+from workbench.advice.torch_memory.sentences import sentences_of
 from workbench.advice.torch_memory.timeline import columns_of, timeline_of
 from workbench.advice.torch_memory.timeline_chart import COLOURS, KEYS, REQUEST, SWATCH, timeline_chart
 from workbench.advice.torch_memory.trial import Trial, assignment
@@ -93,9 +94,8 @@ def _failed(advice: Diagnosis) -> str:
 
 def _site_of(advice: Diagnosis) -> str | None:
     """Return the line whose request failed, if a stack was recorded."""
-    card = advice.cards[0]
-    site = -1 if card.failure is None else int(card.log.events.site[card.failure.event])
-    return card.log.sites[site] if site >= 0 else None
+    failure = advice.cards[0].failure
+    return None if failure is None or failure.site == UNKNOWN_SITE else failure.site
 
 
 def _timeline(advice: Diagnosis) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.advice.torch_memory.holdings import BEFORE_SITE, UNKNOWN_SITE, SegmentMap
+from workbench.advice.torch_memory.holdings import BEFORE_SITE, UNKNOWN_SITE, SegmentMap, free_of
 from workbench.advice.torch_memory.lives import Lives, live_bytes
 from workbench.workloads.allocator_log import AllocatorLog
 
@@ -198,12 +198,12 @@ def _pieces(lives: Lives, log: AllocatorLog, moments: np.ndarray) -> list[Piece]
 
 def columns_of(segments: Sequence[SegmentMap], failure: Failure | None) -> list[Column]:
     """Return the bytes of a card at a moment by kind: live, free of each kind, and what the driver had left."""
-    reserved, free = sum(it.size for it in segments), sum(it.free for it in segments)
-    pinned = sum(it.pinned for it in segments)
+    reserved, free = sum(it.size for it in segments), free_of(segments)
     left = 0 if failure is None else max(failure.driver_free_bytes, 0)
     return [
-        Column("live", reserved - free),
-        Column("free, pinned", pinned),
-        Column("free, goes back by itself", free - pinned, returns=True),
+        Column("live", reserved - free.total),
+        Column("free, pinned", free.pinned),
+        Column("free, in a private pool", free.pooled),
+        Column("free, goes back by itself", free.returns, returns=True),
         Column("left on the card", left, is_left=True),
     ]
