@@ -227,12 +227,20 @@ def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_
     snapshot = cards(holed(Rules()), full_of_live())
     snapshot["device_traces"] = [[], []]
     still = advice_or_segments(str(written(tmp_path, snapshot)))
-    assert still.cards == ((0, 80 * MIB, 40 * MIB), (1, 120 * MIB, 120 * MIB))
-    assert still.sentences()[1].startswith(
-        "200 MiB reserved in 10 segments of 2 cards together (GPU 0 80 MiB, of them 40 MiB live; GPU 1 120 MiB, of "
-        "them 120 MiB live), 160 MiB live, 40 MiB free;"
-    )
-    assert still.sentences()[-1].startswith("expandable_segments:True would have let ")
+    cards_of = [(card.device, card.reserved_bytes, card.live_bytes) for card in (still, *still.others)]
+    assert cards_of == [(1, 120 * MIB, 120 * MIB), (0, 80 * MIB, 40 * MIB)]
+    assert still.sentences()[1].startswith("GPU 1: 120 MiB reserved in 6 segments, 120 MiB live, 0 B free;")
+    assert still.sentences()[-2:] == [
+        "Nearly all that is reserved is live: no setting of the allocator makes room, less must be held.",
+        "GPU 0: 80 MiB reserved in 4 segments, 40 MiB live, 40 MiB free.",
+    ]
+    plain = still.plain()
+    assert [card["reserved_bytes"] for card in plain["cards"]] == [120 * MIB, 80 * MIB]
+    assert plain["reserved_bytes"] == 120 * MIB, "no sum over cards"
+    alone = holed(Rules()).snapshot()
+    alone["device_traces"] = [[]]
+    words = advice_or_segments(str(written(tmp_path, alone))).sentences()
+    assert words[-1].startswith("expandable_segments:True would have let ")
     grown = holed(Rules(expandable=True)).snapshot()
     grown["device_traces"] = [[]]
     assert (

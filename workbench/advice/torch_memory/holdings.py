@@ -286,9 +286,10 @@ def pins(segments: Iterable[SegmentMap]) -> list[Pin]:
 
 
 class SegmentSnapshot(NamedTuple):
-    """Memory at one moment."""
+    """Memory of one card at one moment, and of the other cards of the same file."""
 
     path: str
+    device: int
     segments: tuple[SegmentMap, ...]
     reserved_bytes: int
     live_bytes: int
@@ -301,10 +302,10 @@ class SegmentSnapshot(NamedTuple):
     """Free bytes of segments and pages in which something is live, which do not."""
     pooled_free_bytes: int
     """Of private pools what is free as a whole: it does not go back while a pool is in use."""
-    cards: tuple[tuple[int, int, int], ...] = ()
-    """Of each card its number, reserved and live bytes."""
     by_segment: bool = False
     """Whether blocks have no stacks: then a block is of the line that its segment was got for."""
+    others: tuple[SegmentSnapshot, ...] = ()
+    """The other cards, the most reserved first."""
 
     def holders(self) -> list[Holder]:
         """Return who asked for what is live."""
@@ -315,27 +316,30 @@ class SegmentSnapshot(NamedTuple):
         return pins(self.segments)
 
     def plain(self) -> dict[str, Any]:
-        """Return everything as plain types."""
-        figures = {name: value for name, value in self._asdict().items() if name not in ("path", "segments")}
+        """Return everything as plain types: of the first card, then under `cards` of each; no sum over cards."""
         return {
             "file": self.path,
             "history": False,
+            **self._figures(),
+            "cards": [card._figures() for card in (self, *self.others)],
+            "sentences": self.sentences(),
+        }
+
+    def _figures(self) -> dict[str, Any]:
+        left_out = ("path", "segments", "others")
+        return {
+            **{name: value for name, value in self._asdict().items() if name not in left_out},
             "segments": len(self.segments),
-            **figures,
             "holders": [holder._asdict() for holder in self.holders()[:30]],
             "sizes": [holder._asdict() for holder in by_size(self.segments)],
             "pins": [pin._asdict() for pin in self.pins()[:30]],
-            "sentences": self.sentences(),
         }
 
     def sentences(self) -> list[str]:
         """Return what the moment tells."""
-        free = self.reserved_bytes - self.live_bytes
         messages = [
             f"{self.path}: the segments of a moment and no history: nothing can be replayed, this is what they tell.",
-            f"{bytes_said(self.reserved_bytes)} reserved in {len(self.segments):,} segments{self._of_cards()}, "
-            f"{bytes_said(self.live_bytes)} live, {bytes_said(free)} free; the longest free run has "
-            f"{bytes_said(self.largest_free_bytes)}.",
+            f"{self._held()}; the longest free run has {bytes_said(self.largest_free_bytes)}.",
             f"{bytes_said(self.whole_free_bytes)} are in segments that are free as a whole and go back before a "
             f"request fails; {bytes_said(self.pinned_free_bytes)} are pinned by live blocks beside them; "
             f"{bytes_said(self.pooled_free_bytes)} are kept by private pools.",
@@ -345,7 +349,14 @@ class SegmentSnapshot(NamedTuple):
         if results:
             first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in results[:3])
             messages.append(f"Pinned by {first}.")
-        return [*messages, _what_helps(self)]
+        return [*messages, _what_helps(self), *(f"{card._held()}." for card in self.others)]
+
+    def _held(self) -> str:
+        free = self.reserved_bytes - self.live_bytes
+        return (
+            f"GPU {self.device}: {bytes_said(self.reserved_bytes)} reserved in {len(self.segments):,} segments, "
+            f"{bytes_said(self.live_bytes)} live, {bytes_said(free)} free"
+        )
 
     def _named_holders(self) -> list[str]:
         """Return who holds what is live, and which line filled a private pool that is idle."""
@@ -357,44 +368,37 @@ class SegmentSnapshot(NamedTuple):
         ]
         return [*([f"Live: {named}{how}."] if first else []), *pools[:1]]
 
-    def _of_cards(self) -> str:
-        """Return how what is added up is shared by several cards."""
-        if len(self.cards) < 2:
-            return ""
-        shares = (f"GPU {card} {bytes_said(size)}, of them {bytes_said(live)} live" for card, size, live in self.cards)
-        return f" of {len(self.cards)} cards together ({'; '.join(shares)})"
-
 
 def segment_snapshot_of(logs: Sequence[AllocatorLog], path: str) -> SegmentSnapshot:
-    """Return what the segments of a snapshot tell, all cards together."""
+    """Return what the segments of a snapshot tell, the card with most reserved bytes first."""
     by_segment = all((log.blocks.site[log.blocks.state != INACTIVE] < 0).all() for log in logs)
-    maps = {log.device: segments_at_end(log) for log in logs if len(log.segments.size)}
+    cards = [_of_card(log, path, by_segment) for log in logs if len(log.segments.size)]
+    first, *others = sorted(cards, key=lambda card: (-card.reserved_bytes, card.device))
+    return first._replace(others=tuple(others))
+
+
+def _of_card(log: AllocatorLog, path: str, by_segment: bool) -> SegmentSnapshot:
+    segments = segments_at_end(log)
     if by_segment:
-        maps = {card: [_by_its_site(it) for it in one] for card, one in maps.items()}
-    segments = tuple(segment for one in maps.values() for segment in one)
-    reserved, live = _reserved_and_live(segments)
+        segments = [_by_its_site(it) for it in segments]
     free = free_of(segments)
+    reserved = sum(segment.size for segment in segments)
     return SegmentSnapshot(
         path=path,
-        segments=segments,
+        device=log.device,
+        segments=tuple(segments),
         reserved_bytes=reserved,
-        live_bytes=live,
+        live_bytes=reserved - free.total,
         largest_free_bytes=max((segment.largest_free for segment in segments), default=0),
         whole_free_bytes=free.returns,
         pinned_free_bytes=free.pinned,
         pooled_free_bytes=free.pooled,
         by_segment=by_segment,
-        cards=tuple((card, *_reserved_and_live(one)) for card, one in maps.items()),
     )
 
 
 def _by_its_site(segment: SegmentMap) -> SegmentMap:
     return segment._replace(blocks=tuple(block._replace(site=segment.site) for block in segment.blocks))
-
-
-def _reserved_and_live(segments: Sequence[SegmentMap]) -> tuple[int, int]:
-    reserved = sum(segment.size for segment in segments)
-    return reserved, reserved - sum(segment.free for segment in segments)
 
 
 def _what_helps(still: SegmentSnapshot) -> str:

@@ -81,8 +81,9 @@ def _peak_and_card(trial: Trial) -> str:
 
 
 def calls_text(trial: Trial) -> str:
-    """Return the driver's calls with their cost."""
-    return f"{trial.driver_calls:,} driver calls (about {to_decimals(trial.driver_ns / 1e6, 1)} ms)"
+    """Return the driver's calls on the first card, with their cost."""
+    first = trial.cards[0]
+    return f"{first.driver_calls:,} driver calls (about {to_decimals(first.driver_ns / 1e6, 1)} ms)"
 
 
 def _compared(advice: Diagnosis) -> Iterator[str]:
@@ -91,10 +92,11 @@ def _compared(advice: Diagnosis) -> Iterator[str]:
         "The recorded settings" if advice.is_whole else "The recorded settings, replayed from where the history begins"
     )
     served = ", had nothing failed" if advice.failures else ""
-    fullest, of_all = ("on the fullest card ", "of all cards ") if len(advice.cards) > 1 else ("", "")
-    yield f"{how} ({called(own)}){served}: {fullest}{_peak_and_card(own)}; {of_all}{calls_text(own)}."
+    several = len(advice.cards) > 1
+    fullest, first = ("on the fullest card ", f"on {card_name(advice, advice.cards[0])} ") if several else ("", "")
+    yield f"{how} ({called(own)}){served}: {fullest}{_peak_and_card(own)}; {first}{calls_text(own)}."
     if advice.is_change:
-        yield f"Best ({called(best)}): {fullest}{_peak_and_card(best)}; {of_all}{calls_text(best)}."
+        yield f"Best ({called(best)}): {fullest}{_peak_and_card(best)}; {first}{calls_text(best)}."
     if best.smallest_card_bytes and best.smallest_card_bytes < max(it.reserved_peak_bytes for it in best.cards):
         yield "A card may be smaller than what is reserved at most: free segments go back before a request fails."
 
