@@ -131,9 +131,9 @@ def _run(args: argparse.Namespace) -> int:
 
 def _report_two(args: argparse.Namespace, size: int | None, costs: CallCosts) -> None:
     """Report what grew between two snapshots of one process, then one setting for both histories."""
-    from workbench.advice.torch_memory.advice import advise_logs, history_of
+    from workbench.advice.torch_memory.advice import advise_histories, history_of
     from workbench.advice.torch_memory.comparison import are_of_one_process, comparison_of
-    from workbench.advice.torch_memory.snapshot import check_events, has_history
+    from workbench.advice.torch_memory.snapshot import has_history
 
     before, after = (history_of(file) for file in args.files)
     have = [has_history(logs) for logs in (before, after)]
@@ -146,11 +146,8 @@ def _report_two(args: argparse.Namespace, size: int | None, costs: CallCosts) ->
     if comparison is not None and not all(have):
         _report_comparison(args, comparison)
         return
-    if comparison is None:
-        for file, logs in zip(args.files, (before, after), strict=True):
-            check_events(logs, file)
-    pairs = [(file, log) for file, logs in zip(args.files, (before, after), strict=True) for log in logs]
-    _report(args, advise_logs(pairs, size, say=None if args.json else _say, costs=costs), comparison)
+    both = [(first, before), (second, after)]
+    _report(args, advise_histories(both, size, say=None if args.json else _say, costs=costs), comparison)
 
 
 def _report_comparison(args: argparse.Namespace, comparison: Comparison) -> None:

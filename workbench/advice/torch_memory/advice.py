@@ -113,11 +113,20 @@ def advise(
         A file is no memory snapshot, or holds no history, or its replay does not reproduce it.
     """
     paths = [str(it) for it in ([path] if isinstance(path, (str, Path)) else path)]
-    logs = [(it, log) for it in paths for log in history_of(it)]
-    further = ", or leave it out" if len(paths) > 1 else ""
-    for it in paths:
-        check_events([log for file, log in logs if file == it], it, further)
-    return advise_logs(logs, card_bytes, say, costs)
+    return advise_histories([(it, history_of(it)) for it in paths], card_bytes, say, costs)
+
+
+def advise_histories(
+    histories: Sequence[tuple[str, Sequence[AllocatorLog]]],
+    card_bytes: int | None = None,
+    say: Say | None = None,
+    costs: CallCosts = COSTS,
+) -> Advice:
+    """Try settings on snapshots that are read already, each with its file's name; see `advise`."""
+    further = ", or leave it out" if len(histories) > 1 else ""
+    for file, logs in histories:
+        check_events(logs, file, further)
+    return advise_logs([(file, log) for file, logs in histories for log in logs], card_bytes, say, costs)
 
 
 def history_of(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
