@@ -28,7 +28,7 @@ def test_as_json_it_has_the_promised_keys(snapshot, capsys):
         main(["advise", "--schema"])
     schema = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator(schema).validate(output)
-    assert output["schema"] == schema["title"] == "workbench.advise/1"
+    assert output["schema"] == schema["title"] == "workbench.advise/2"
     assert {"conf", "reserved_peak_bytes"} <= set(output["best"])
     assert output["best"] == output["settings"][0] and len(output["settings"]) > 30
     assert output["active_peak_bytes"] <= output["offline_plan_bytes"] <= output["best"]["reserved_peak_bytes"]
@@ -49,12 +49,12 @@ def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_
     out, err = capsys.readouterr()
     assert "replayed by PyTorch's rules: segment allocations reproduced" in err
     lines = out.splitlines()
-    assert lines[0].startswith("GPU 0 did not run out of memory; most was reserved after event ")
+    assert lines[0].startswith("GPU 0 did not run out of memory. Memory was tightest at event ")
     assert main(["advise", str(snapshot)]) == 0
     assert capsys.readouterr().out.splitlines() == lines[:5], "the rest is --all's"
     assert page.read_text().startswith("<!doctype html>")
     assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,driver_ns,")
-    names = [f"{name}.{kind}" for name in ("advice", "flame") for kind in ("csv", "pdf", "png")]
+    names = [f"{name}.{kind}" for name in ("advice", "flame", "timeline") for kind in ("csv", "pdf", "png")]
     assert sorted(place.name for place in paper.iterdir()) == names
 
 

@@ -205,7 +205,7 @@ def test_the_card_that_failed_opens_at_the_moment_that_the_five_lines_are_about(
     assert panel.place.value == first and panel.decisive.description == "before it failed"
     assert panel.moment_text.value.startswith(f"<p>After event {first:,} of {first + 1:,}")
     panel.card.index = 1
-    assert panel.decisive.description == "at the peak"
+    assert panel.decisive.description == "at the tightest"
     assert panel.place.value == panel._cards[1].decisive
 
 

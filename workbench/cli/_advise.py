@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.advice.messages.answer import MessageAnswer
     from workbench.advice.resource_advice import ResourceAdvice
     from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.comparison import Comparison
     from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot
     from workbench.advice.torch_memory.holdings import SegmentSnapshot
     from workbench.advice.torch_memory.trial import Trial
@@ -35,8 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="a memory snapshot: torch.cuda.memory._dump_snapshot; several (ranks, steps) get one setting for all. "
-        "Or an RMM log, or a profile. Or an out-of-memory message: a log with it, its text, or - for standard input",
+        help="a memory snapshot: torch.cuda.memory._dump_snapshot; several (ranks, steps) get one setting for all; "
+        "two of one process, BEFORE AFTER, are compared by stack. Or an RMM log, or a profile. Or an out-of-memory "
+        "message: a log with it, its text, or - for standard input",
     )
     parser.add_argument(
         "--message", metavar="FILE", help="the out-of-memory message of a snapshot: adds the card and other processes"
@@ -49,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar=("free", "FILE:LINE"),
         help="what the peak and the card would be if a line gave back at once what it asks for; repeatable",
+    )
+    parser.add_argument(
+        "--compare", action="store_true", help="compare two snapshots by stack, also those of two processes"
     )
     parser.add_argument("--card-bytes", metavar="BYTES", help="the card that it should fit on, such as 40GiB")
     parser.add_argument("--html", metavar="FILE", help="write a page of its own: curves, segments, every setting")
@@ -137,6 +142,11 @@ def _run(args: argparse.Namespace) -> int:
     args.messages = messages
     if messages is not None and size is None:
         size = bounds_of(messages).usable_bytes
+    if args.compare and len(args.files) != 2:
+        raise InputError(f"--compare takes two snapshots, BEFORE and AFTER. Got {len(args.files)}.")
+    if len(args.files) == 2:
+        _report_two(args, size, costs)
+        return DONE
     files = args.files[0] if len(args.files) == 1 else args.files
     advice = advice_or_segments(files, size, say=None if args.json else _say, costs=costs)
     if isinstance(advice, (SegmentSnapshot, DriverPoolSnapshot)):
@@ -175,6 +185,65 @@ def _message_lines(args: argparse.Namespace) -> list[str]:
 
     it = args.messages
     return [] if it is None else [bounds_sentence(bounds_of(it)), *(finding.line for finding in it.findings)]
+
+
+def _report_two(args: argparse.Namespace, size: int | None, costs: CallCosts) -> None:
+    """Report what grew between two snapshots of one process, then one setting for both histories."""
+    from workbench.advice.torch_memory.advice import advise_histories, history_of
+    from workbench.advice.torch_memory.comparison import are_of_one_process, comparison_of
+    from workbench.advice.torch_memory.snapshot import has_history
+
+    before, after = (history_of(file) for file in args.files)
+    have = [has_history(logs) for logs in (before, after)]
+    comparison = None
+    first, second = args.files
+    if args.compare or not any(have) or are_of_one_process(before, after):
+        comparison = comparison_of((first, second), (before, after))
+    elif are_of_one_process(after, before):
+        comparison = comparison_of((second, first), (after, before))
+    if comparison is not None and not all(have):
+        _report_comparison(args, comparison)
+        return
+    both = [(first, before), (second, after)]
+    _report(args, advise_histories(both, size, say=None if args.json else _say, costs=costs), comparison)
+
+
+def _report_comparison(args: argparse.Namespace, comparison: Comparison) -> None:
+    """Report two snapshots of which at least one holds no history."""
+    from workbench.experiments.results_folder import write_whole
+
+    if args.html or args.figure or args.what_if:
+        raise InputError("--html, --figure and --what-if need two histories; these snapshots do not both hold one.")
+    if args.csv:
+        write_whole(Path(args.csv), comparison.table.to_csv(index=False))
+    if args.json:
+        say_json({"comparison": comparison.plain()})
+    else:
+        _say_comparison(comparison)
+
+
+def _say_comparison(comparison: Comparison) -> None:
+    import pandas as pd
+
+    from workbench.advice.torch_memory.comparison import MOST_STACKS
+    from workbench.number_text import bytes_said
+
+    for sentence in comparison.sentences():
+        print(sentence)
+    table = comparison.rows(MOST_STACKS)
+    names = [(row["device"], row["site"]) for row in table]
+    rows = [
+        {
+            "requested by": row["site"] if len(comparison.cards) < 2 else f"GPU {row['device']}: {row['site']}",
+            "change": f"{'-' if row['change_bytes'] < 0 else '+'}{bytes_said(abs(row['change_bytes']))}",
+            "before": bytes_said(row["before_bytes"]),
+            "after": bytes_said(row["after_bytes"]),
+            "blocks": f"{row['before_blocks']:,} to {row['after_blocks']:,}",
+            **({"called from": row["called_from"]} if names.count(name) > 1 else {}),
+        }
+        for row, name in zip(table, names, strict=True)
+    ]
+    say_table(pd.DataFrame(rows).fillna(""))
 
 
 def _costs(call_us: float | None) -> CallCosts:
@@ -232,7 +301,7 @@ def _report_segments(args: argparse.Namespace, still: SegmentSnapshot | DriverPo
             print(sentence)
 
 
-def _report(args: argparse.Namespace, advice: Advice) -> None:
+def _report(args: argparse.Namespace, advice: Advice, comparison: Comparison | None = None) -> None:
     from workbench.experiments.results_folder import write_whole
 
     changes = [advice.what_if_freed(line) for _, line in args.what_if]
@@ -247,8 +316,13 @@ def _report(args: argparse.Namespace, advice: Advice) -> None:
         drawn = list(map(str, save_advice(advice, Path(args.figure))))
     if args.json:
         what_if = [{**it._asdict(), "own": it.own.row(), "best": it.best.row()} for it in changes]
-        say_json({**advice.plain(), "what_if": what_if, "html": args.html, "figures": drawn, **_message_part(args)})
+        compared = {} if comparison is None else {"comparison": comparison.plain()}
+        drawn_part = {"what_if": what_if, "html": args.html, "figures": drawn}
+        say_json({**advice.plain(), **compared, **drawn_part, **_message_part(args)})
         return
+    if comparison is not None:
+        _say_comparison(comparison)
+        print("One setting for both:")
     for sentence in [
         *(advice.sentences() if args.all else advice.lines()),
         *_message_lines(args),
@@ -257,7 +331,7 @@ def _report(args: argparse.Namespace, advice: Advice) -> None:
         print(sentence)
     if args.all:
         if len(advice.cards) > 1:
-            say_lines([f"{advice.cards[0].name} of {len(advice.cards)} cards; driver calls of all:"])
+            say_lines([f"{advice.cards[0].name} of {len(advice.cards)} cards; every one: --csv FILE"])
         say_table(_settings_table(advice))
         say_lines([f"a row for all settings with the same figures, {len(advice.trials)} in all; every one: --csv FILE"])
     if args.html:
@@ -291,8 +365,8 @@ def _settings_table(advice: Advice) -> pd.DataFrame:
         row = {
             advice.variable: trial.conf or "(defaults)",
             "reserved peak": bytes_said(trial.cards[0].reserved_peak_bytes),
-            "driver calls": f"{trial.driver_calls:,}",
-            "their cost": f"{to_decimals(trial.driver_ns / 1e6, 1)} ms",
+            "driver calls": f"{trial.cards[0].driver_calls:,}",
+            "their cost": f"{to_decimals(trial.cards[0].driver_ns / 1e6, 1)} ms",
             "smallest card": "-" if card is None else bytes_said(card),
             "alike": f"{alike:,}",
         }

@@ -132,7 +132,7 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
 
     def _fill_controls(self, one: CardHistory) -> None:
         _set(self.settings, _settings(one.own))
-        self.decisive.description = "at the peak" if one.failure is None else "before it failed"
+        self.decisive.description = "at the tightest" if one.failure is None else "before it failed"
         other = DEFAULTS if one.own.expandable_segments else DEFAULTS.but(expandable_segments=True)
         self.settings.value = other
         self.map.stacks = [list(stack) for stack in one.log.stacks]

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from workbench.advice.torch_memory.page import COLOURS
+from workbench.advice.torch_memory.timeline_chart import COLOURS
 from workbench.figures.figure_files import Column
 from workbench.figures.registry import on_paper
 
@@ -50,7 +50,7 @@ def flame_data(advice: Advice) -> Flames:
     rows = list(_frames(whole, 0, 0, THINNEST * whole.bytes))
     names, *columns = zip(*rows, strict=True)
     depth, start, size = (np.array(column, np.int64) for column in columns)
-    when = "before it failed" if card.failure is not None else "where most was reserved"
+    when = "before it failed" if card.failure is not None else "where memory was tightest"
     return Flames(f"live on {card.name} {when}", names, depth, start / GIB, size / GIB)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.figures._flame_graph import GIB, draw_flames, flame_data
+from workbench.figures._memory_timeline import draw_timeline, timeline_data
 from workbench.figures.figure_files import Column, save
 from workbench.figures.registry import on_paper
 
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.trial import Trial
 
 
 PLACES = 600
 """Stretches of events of which the highest value is drawn."""
+MOST_CARDS_DRAWN = 4
+"""Cards that have bars, the one that failed first; the CSV file has all."""
 MOST_SETTINGS_DRAWN = 8
 """Settings at most: the best, PyTorch's defaults and the recorded ones among them."""
 
@@ -45,53 +49,65 @@ class AdviceFigure(NamedTuple):
     """What is drawn."""
 
     lines: tuple[Line, ...]
+    cards: tuple[str, ...]
+    """Names of the cards, the one that the lines are of first."""
     settings: tuple[str, ...]
     reserved_gib: np.ndarray
-    """float64[settings], at the peak, all cards together."""
-    live_gib: float
-    """Live bytes at the peak: no setting reserves less."""
-    planned_gib: float
-    """What addresses planned beforehand need."""
+    """float64[cards, settings], at the peak of each card; no sum over cards."""
+    live_gib: np.ndarray
+    """float64[cards], live bytes at the peak: no setting reserves less."""
+    planned_gib: np.ndarray
+    """float64[cards], what addresses planned beforehand need."""
 
     def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a line and event, then one a setting, with an event of -1, then
-        the two bounds."""
+        """Return a row a line and event, then for each card one a setting and one a bound, with an event of -1."""
         sizes = [len(line.gib) for line in self.lines]
         bounds = ["live at the peak", "addresses planned beforehand"]
-        rest = np.full(len(self.settings) + 2, -1)
+        of_card = len(self.settings) + len(bounds)
+        rest = np.column_stack([self.reserved_gib, self.live_gib, self.planned_gib])
         return {
-            "kind": np.repeat(["line", "setting", "bound"], [sum(sizes), len(self.settings), 2]),
-            "name": [*np.repeat([line.name for line in self.lines], sizes), *self.settings, *bounds],
-            "event": np.concatenate([*(line.event for line in self.lines), rest]),
-            "gib": np.concatenate(
-                [*(line.gib for line in self.lines), self.reserved_gib, [self.live_gib, self.planned_gib]]
-            ),
+            "kind": [*["line"] * sum(sizes), *(["setting"] * len(self.settings) + ["bound"] * 2) * len(self.cards)],
+            "card": [*[self.cards[0]] * sum(sizes), *np.repeat(self.cards, of_card)],
+            "name": [
+                *np.repeat([line.name for line in self.lines], sizes),
+                *[*self.settings, *bounds] * len(self.cards),
+            ],
+            "event": np.concatenate([*(line.event for line in self.lines), np.full(rest.size, -1)]),
+            "gib": np.concatenate([*(line.gib for line in self.lines), rest.ravel()]),
         }
 
 
 def advice_data(advice: Advice) -> AdviceFigure:
     """Return what the figure of an advice shows."""
     displayed = _listed_settings(advice)
+    files = {card.file for card in advice.cards}
+    names = [card.name if len(files) < 2 else f"{card.name} of {Path(card.file).name}" for card in advice.cards]
     return AdviceFigure(
         lines=tuple(_line(curve.name, curve.bytes) for curve in advice.curves()),
+        cards=tuple(names),
         settings=tuple(conf for conf, _ in displayed),
-        reserved_gib=np.array([size for _, size in displayed]) / GIB,
-        live_gib=advice.active_peak_bytes / GIB,
-        planned_gib=advice.offline_plan_bytes / GIB,
+        reserved_gib=np.array([peaks for _, peaks in displayed]).T / GIB,
+        live_gib=np.array(advice.active_peaks) / GIB,
+        planned_gib=np.array(advice.offline_plans) / GIB,
     )
 
 
-def _listed_settings(advice: Advice) -> list[tuple[str, int]]:
-    """Return the settings with different peaks, the best first; the recorded settings are among them."""
+def _listed_settings(advice: Advice) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the settings with different peaks, each with those of all cards, the best of the first card first; the
+    recorded settings are among them."""
+
+    def peaks(trial: Trial) -> tuple[int, ...]:
+        return tuple(card.reserved_peak_bytes for card in trial.cards)
+
     own = advice.own_trial
     how = "recorded" if advice.is_whole else "as recorded, replayed"
-    result = {own.reserved_peak_bytes: f"{own.conf or 'defaults'} ({how})"}
+    result = {peaks(own): f"{own.conf or 'defaults'} ({how})"}
     for trial in advice.trials:
-        result.setdefault(trial.reserved_peak_bytes, trial.conf or "defaults")
-    rows = sorted((conf, size) for size, conf in result.items())
+        result.setdefault(peaks(trial), trial.conf or "defaults")
+    rows = sorted((conf, sizes) for sizes, conf in result.items())
     rows.sort(key=lambda row: row[1])
     kept = rows[:MOST_SETTINGS_DRAWN]
-    recorded = next(row for row in rows if row[1] == own.reserved_peak_bytes)
+    recorded = next(row for row in rows if row[1] == peaks(own))
     return kept if recorded in kept else [*kept[:-1], recorded]
 
 
@@ -104,13 +120,16 @@ def _line(name: str, size: np.ndarray) -> Line:
 
 @on_paper
 def draw(data: AdviceFigure) -> Figure:
-    """Draw steps over the events above bars of the settings, with both bounds as lines."""
+    """Draw steps over the events of the first card above bars of the settings, card by card, with both bounds as
+    lines."""
     from workbench.figures import frame, plot_style
 
-    figure, (curves, bars) = plot_style.stacked(2, (1.9, 0.5 + 0.24 * len(data.settings)))
+    drawn = min(len(data.cards), MOST_CARDS_DRAWN)
+    figure, (curves, *panels) = plot_style.stacked(1 + drawn, (1.9, *[0.5 + 0.24 * len(data.settings)] * drawn))
     _curves(curves, data)
-    _bars(bars, data)
-    frame.legend(figure, [curves, bars])
+    for place, bars in enumerate(panels):
+        _bars(bars, data, place)
+    frame.legend(figure, [curves, panels[0]])
     return figure
 
 
@@ -128,15 +147,18 @@ def _curves(axes: Axes, data: AdviceFigure) -> None:
     axes.set_xlim(left=0)
 
 
-def _bars(axes: Axes, data: AdviceFigure) -> None:
+def _bars(axes: Axes, data: AdviceFigure, card: int) -> None:
     places = np.arange(len(data.settings))[::-1]
-    axes.barh(places, data.reserved_gib, color="#9DB7D5", height=0.7)
+    axes.barh(places, data.reserved_gib[card], color="#9DB7D5", height=0.7)
     for place, name in zip(places, data.settings, strict=True):
         axes.text(0, place, f" {_short(name)}", va="center", fontsize="x-small")
-    axes.axvline(data.live_gib, color="#222222", linewidth=0.8, label="live at the peak")
-    axes.axvline(data.planned_gib, color="#D55E00", linewidth=0.8, linestyle="--", label="addresses planned beforehand")
+    axes.axvline(data.live_gib[card], color="#222222", linewidth=0.8, label="live at the peak")
+    axes.axvline(
+        data.planned_gib[card], color="#D55E00", linewidth=0.8, linestyle="--", label="addresses planned beforehand"
+    )
     axes.set_yticks([])
-    axes.set(xlabel="reserved at the peak (GiB)")
+    of = f" on {data.cards[card]}" if len(data.cards) > 1 else ""
+    axes.set(xlabel=f"reserved at the peak{of} (GiB)")
 
 
 def _short(name: str, most: int = 64) -> str:
@@ -165,13 +187,18 @@ def advice_figure(advice: Advice) -> Figure:
 
 
 def save_advice(advice: Advice, folder: Path) -> list[Path]:
-    """Save the figures of an advice in a folder, which is made if need be: curves and settings as advice.pdf, .png and
-    .csv, who held what by stack as flame.pdf, .png and .csv.
+    """Save the figures of an advice in a folder, which is made if need be, each as PDF, PNG and CSV.
+
+    `advice` has curves and settings, `flame` who held what by stack, `timeline` the live blocks over the events.
 
     Raises
     ------
     StoreError
         A file cannot be written.
     """
-    data, flames = advice_data(advice), flame_data(advice)
-    return save(draw(data), data, folder, "advice") + save(draw_flames(flames), flames, folder, "flame")
+    data, flames, blocks = advice_data(advice), flame_data(advice), timeline_data(advice)
+    return [
+        *save(draw(data), data, folder, "advice"),
+        *save(draw_flames(flames), flames, folder, "flame"),
+        *save(draw_timeline(blocks), blocks, folder, "timeline"),
+    ]

@@ -157,6 +157,13 @@ def stacked(count: int, heights: float | Sequence[float], share_x: bool = False)
     return sheet, list(axes[:, 0])
 
 
+def side_by_side(widths: Sequence[float], height: float) -> tuple[Sheet, list[Axes]]:
+    """Make a sheet with panels next to each other, as wide as their shares, with one scale of heights in inches."""
+    sheet = Sheet(figsize=(_format.get().width, height + 0.3), layout="constrained")
+    axes = sheet.subplots(1, len(widths), squeeze=False, width_ratios=list(widths), sharey=True)
+    return sheet, list(axes[0])
+
+
 def grid(count: int, columns: int, height: float) -> tuple[Sheet, list[Axes]]:
     """Make a sheet with so many panels, row by row, each row so many inches high; places that are left over stay
     empty."""

@@ -69,6 +69,8 @@ class Segments(NamedTuple):
     expandable: np.ndarray
     pool: np.ndarray
     """int64[segments], which of `AllocatorLog.pools`."""
+    site: np.ndarray
+    """int64[segments], which of `AllocatorLog.sites` asked when the driver gave it, -1 = no stack was recorded."""
 
 
 class Blocks(NamedTuple):

@@ -182,7 +182,7 @@ def as_the_pieces_tell(card, snapshot, afters):
     assert np.cumsum(change)[:-1].tolist() == reserved == card.recorded.reserved.tolist()
     small = torch_memory.small_pieces(snapshot, device)
     for after, held in kept.items():
-        segments = segments_at(card.moment(after), card.log.sites)
+        segments = segments_at(card.moment(after), card.log)
         assert sum(it.size for it in segments) == reserved[after]
         assert sum(it.pinned for it in segments) == torch_memory.pinned(held, small)
         shares = [pin.pinned_bytes for pin in pins(segments)]
@@ -219,7 +219,7 @@ def test_a_public_recording_with_expandable_segments_has_little_pinned_when_it_f
     for place in places:
         card = card_histories(place)[1]
         (failed,) = np.flatnonzero(card.log.events.action == OOM).tolist()
-        segments = segments_at(card.moment(failed), card.log.sites)
+        segments = segments_at(card.moment(failed), card.log)
         gib = [sum(getattr(it, name) for it in segments) / 2**30 for name in ("size", "free", "pinned")]
         assert [round(it, 2) for it in gib] == [78.42, 0.13, 0.13]
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from workbench.advice.torch_memory.advice_json import plain_advice
+from workbench.advice.torch_memory.answer import five_lines
 from workbench.advice.torch_memory.diagnosis import Diagnosis
 from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot, driver_pool_of
 from workbench.advice.torch_memory.holdings import SegmentSnapshot, segment_snapshot_of
 from workbench.advice.torch_memory.page import notebook_of, page_of
 from workbench.advice.torch_memory.search_space import EXPANDABLE, grid, sample_with_tpe
-from workbench.advice.torch_memory.sentences import five_lines, sentences_of
+from workbench.advice.torch_memory.sentences import sentences_of
 from workbench.advice.torch_memory.snapshot import (
     CardHistory,
     Read,
@@ -23,6 +24,7 @@ from workbench.advice.torch_memory.snapshot import (
 )
 from workbench.advice.torch_memory.trial import (
     COSTS,
+    Need,
     Trial,
     evaluate,
     on_card,
@@ -112,19 +114,36 @@ def advise(
         A file is no memory snapshot, or holds no history, or its replay does not reproduce it.
     """
     paths = [str(it) for it in ([path] if isinstance(path, (str, Path)) else path)]
-    logs = [(it, log) for it in paths for log in _history(it)]
-    for it in paths:
-        of_driver = driver_pool_of([log for file, log in logs if file == it], it)
+    return advise_histories([(it, history_of(it)) for it in paths], card_bytes, say, costs)
+
+
+def advise_histories(
+    histories: Sequence[tuple[str, Sequence[AllocatorLog]]],
+    card_bytes: int | None = None,
+    say: Say | None = None,
+    costs: CallCosts = COSTS,
+) -> Advice:
+    """Try settings on snapshots that are read already, each with its file's name; see `advise`."""
+    further = ", or leave it out" if len(histories) > 1 else ""
+    for file, logs in histories:
+        of_driver = driver_pool_of(logs, file)
         if of_driver is not None:
             raise InputError(
-                f"{it}: its settings choose backend:{of_driver.backend}, under which PyTorch's settings have no "
+                f"{file}: its settings choose backend:{of_driver.backend}, under which PyTorch's settings have no "
                 "effect; record the program with backend:native. What the file tells: workbench advise with it alone."
             )
-        check_events([log for file, log in logs if file == it], it)
-    return advise_logs(logs, card_bytes, say, costs)
+        check_events(logs, file, further)
+    return advise_logs([(file, log) for file, logs in histories for log in logs], card_bytes, say, costs)
 
 
-def _history(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
+def history_of(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
+    """Return the logs of a memory snapshot, one a card.
+
+    Raises
+    ------
+    InputError
+        The file is no memory snapshot, or was made of a profile.
+    """
     from workbench.workloads.catalogue import trace_file
 
     source = Source(trace_file(path))
@@ -152,7 +171,7 @@ def advise_logs(
     for card in cards:
         _check_exactness(card)
     requests = [card.requests for card in cards]
-    trials = _with_cards(_evaluate_all(requests, cards[0].own, costs), requests, cards[0].own, card_bytes)
+    trials = _with_cards(_evaluate_all(requests, cards[0].own, costs), cards, card_bytes)
     return Advice(where, cards, trials, _planned(requests, trials), card_bytes, costs)
 
 
@@ -185,24 +204,32 @@ def _score(trial: Trial) -> tuple[int, int]:
     return trial.reserved_peak_bytes, trial.driver_calls
 
 
-def _with_cards(
-    trials: list[Trial], requests: Sequence[ReplayInput], own: AllocatorSettings, card_bytes: int | None
-) -> list[Trial]:
+def _with_cards(trials: list[Trial], cards: Sequence[CardHistory], card_bytes: int | None) -> list[Trial]:
+    requests, own = [card.requests for card in cards], cards[0].own
     if card_bytes is not None:
         trials = [on_card(trial, requests, card_bytes) for trial in trials]
     few = sum(len(one.requests.kind) for one in requests) <= MOST_ROWS
     first = min(trials, key=lambda trial: (trial.fits is False, *_score(trial), trial.simplicity_key)).settings
     looked = (few or trial.settings in (own, EXPANDABLE, first) for trial in trials)
-    return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
+    return [
+        with_smallest_card(it, requests, [_known(card, it.settings) for card in cards]) if look else it
+        for it, look in zip(trials, looked, strict=True)
+    ]
 
 
-def _planned(requests: Sequence[ReplayInput], trials: Sequence[Trial]) -> int:
-    """Return what a plan of addresses needs; of very many blocks the least that any setting reserved, which is one
-    too."""
-    least = min(trial.reserved_peak_bytes for trial in trials)
-    if max(int((one.requests.kind == rows.ALLOC).sum()) for one in requests) > MOST_BLOCKS:
-        return least
-    return min(sum(_plan_of(one) for one in requests), least)
+def _known(card: CardHistory, settings: AllocatorSettings) -> Need | None:
+    """Return what a card's own settings need, if the history tells its whole beginning."""
+    return card.need if settings == card.own and card.replay.recording.is_whole else None
+
+
+def _planned(requests: Sequence[ReplayInput], trials: Sequence[Trial]) -> list[int]:
+    """Return what a plan of addresses needs on each card; of very many blocks the least that any setting reserved,
+    which is one too."""
+    least = [min(trial.cards[k].reserved_peak_bytes for trial in trials) for k in range(len(requests))]
+    return [
+        own if int((one.requests.kind == rows.ALLOC).sum()) > MOST_BLOCKS else min(_plan_of(one), own)
+        for one, own in zip(requests, least, strict=True)
+    ]
 
 
 def _plan_of(replay: ReplayInput) -> int:
@@ -227,7 +254,7 @@ def advice_or_segments(
     `read` reads the one file; who has read it already hands over what came of that.
     """
     if isinstance(path, (str, Path)):
-        logs = _history(str(path), read)
+        logs = history_of(str(path), read)
         of_driver = driver_pool_of(logs, str(path))
         if of_driver is not None:
             return of_driver

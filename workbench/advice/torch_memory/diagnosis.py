@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LEAST_GAIN = 0.01
 """The share of the needed card that a setting must save to be worth a change, or another key."""
+SPLIT_GAIN = 0.1
+"""The share that `max_split_size_mb` must save where nothing failed: it makes the driver's calls many."""
 
 
 class Curve(NamedTuple):
@@ -100,7 +102,7 @@ class Diagnosis:
         path: str,
         cards: Sequence[CardHistory],
         trials: Sequence[Trial],
-        plan_bytes: int,
+        plan_bytes: Sequence[int],
         card_bytes: int | None,
         costs: CallCosts = COSTS,
     ) -> None:
@@ -110,10 +112,13 @@ class Diagnosis:
         self.costs = costs
         self.own_trial = next(trial for trial in trials if trial.settings == self.cards[0].own)
         self.trials: list[Trial] = rank_trials(trials, self.own_trial, [card.failure for card in self.cards])
+        others = [it for it in trials if not it.settings.expandable_segments or it is self.own_trial]
+        self.next_best: Trial = rank_trials(others, self.own_trial, [card.failure for card in self.cards])[0]
+        """The setting to take where expandable segments cannot be used."""
         self.exactness: Exactness = sum((card.replay.exactness for card in self.cards), NOTHING_TO_COMPARE)
         self.recorded: Recorded = recorded_of([card.replay.recording for card in self.cards])
-        self.active_peak_bytes = sum(int(card.requests.live.max(initial=0)) for card in self.cards)
-        self.offline_plan_bytes = plan_bytes
+        self.active_peaks = [int(card.requests.live.max(initial=0)) for card in self.cards]
+        self.offline_plans = list(plan_bytes)
 
     @property
     def best(self) -> str:
@@ -125,6 +130,16 @@ class Diagnosis:
         """Return the setting to take: the recorded one, unless another needs a card that is 1 % smaller or carries what
         failed; then expandable segments alone, unless another setting needs 1 % less still."""
         return self.trials[0]
+
+    @property
+    def active_peak_bytes(self) -> int:
+        """Return the most bytes live at a time on the first card; `active_peaks` has those of each."""
+        return self.active_peaks[0]
+
+    @property
+    def offline_plan_bytes(self) -> int:
+        """Return what addresses planned beforehand need on the first card; `offline_plans` has those of each."""
+        return self.offline_plans[0]
 
     @property
     def replay(self) -> SnapshotReplay:
@@ -159,16 +174,17 @@ class Diagnosis:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Return a row a setting, the best first: what it reserves, driver calls, the smallest card, where it runs
-        out."""
+        """Return a row a setting and card, the best setting first: what it reserves, driver calls, the smallest card,
+        where it runs out."""
         import pandas as pd
 
-        return pd.DataFrame([_flat(trial) for trial in self.trials])
+        names = [card.name for card in self.cards]
+        return pd.DataFrame([row for trial in self.trials for row in _flat(trial, names, self.cards)])
 
     @cached_property
     def segments(self) -> list[SegmentMap]:
-        """Return the segments with their live blocks of the first card when it was decided: before it failed, else when
-        most was reserved."""
+        """Return the segments with their live blocks of the first card when memory was tightest: before it failed, else
+        after the request that a smaller card does not serve."""
         return self.cards[0].segments(self.cards[0].decisive)
 
     def holders(self) -> list[Holder]:
@@ -225,7 +241,7 @@ class Diagnosis:
 
 
 def fragmentation(advice: Diagnosis) -> float:
-    """Return the share of the reserved bytes that was free but pinned on the first card when it was decided."""
+    """Return the share of the reserved bytes that was free but pinned on the first card when memory was tightest."""
     reserved = sum(segment.size for segment in advice.segments)
     return sum(segment.pinned for segment in advice.segments) / reserved if reserved else 0.0
 
@@ -250,19 +266,28 @@ def rank_trials(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure 
     failures : sequence of Failure or None
         Of each card what it ran out of memory with.
     """
+    lacked = [failure.lacked_bytes for failure in failures if failure is not None]
 
     def order(trial: Trial) -> tuple[Any, ...]:
         short = _short(trial, failures)
         return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.simplicity_key
 
+    def is_proposed(trial: Trial) -> bool:
+        splits = trial.settings.max_split_size_mb and trial.settings != own.settings
+        gains = trial.needed_bytes <= (1 - SPLIT_GAIN) * own.needed_bytes
+        return not splits or gains or own.fits is False or any(it != 0 for it in lacked)
+
     ordered = sorted(trials, key=order)
-    looked = [trial for trial in ordered if trial.smallest_card_bytes is not None] or ordered
+    proposed = [trial for trial in ordered if is_proposed(trial)]
+    looked = [trial for trial in proposed if trial.smallest_card_bytes is not None] or proposed
     most = [trial for trial in looked if _short(trial, failures) == _short(looked[0], failures)]
     least = most[0].needed_bytes
     alike = [trial for trial in most if trial.needed_bytes == least]
+    # A fresh start lays out well enough what PyTorch did not.
+    fails_all_the_same = any(lacked) and not _short(own, failures)
     usual = [trial for trial in most if trial.settings == own.settings or trial.settings == EXPANDABLE]
     near = [trial for trial in usual if trial.needed_bytes - least < LEAST_GAIN * trial.needed_bytes]
-    near.sort(key=lambda trial: trial.settings != own.settings)
+    near.sort(key=lambda trial: (trial.settings != own.settings) != fails_all_the_same)
     best = near[0] if near else min(alike, key=lambda trial: trial.simplicity_key)
     return [best, *(trial for trial in ordered if trial is not best)]
 
@@ -301,9 +326,27 @@ def _handles_of(card: CardHistory, line: str) -> np.ndarray:
     return np.concatenate([np.array(early, np.int64), requests.handle[late]])
 
 
-def _flat(trial: Trial) -> dict[str, Any]:
+def _flat(trial: Trial, names: Sequence[str], cards: Sequence[CardHistory]) -> Iterator[dict[str, Any]]:
+    """Yield a row a card; the file is named where there are several, and only the card that runs out says where."""
     row = trial.row()
-    del row["cards"]
-    out = row.pop("runs_out")
-    flat = out if isinstance(out, dict) else {}
-    return {**row, "runs_out_at_event": flat.get("event"), "runs_out_asked_bytes": flat.get("asked_bytes")}
+    del row["cards"], row["runs_out"]
+    has_files = len({card.file for card in cards}) > 1
+    short = _card_that_runs_out(trial)
+    for place, (own, name, card) in enumerate(zip(trial.cards, names, cards, strict=True)):
+        out = trial.runs_out if place == short else None
+        where = {"card": f"{name} of {card.file}" if has_files else name}
+        ends = {
+            "runs_out_at_event": None if out is None else out.event,
+            "runs_out_asked_bytes": None if out is None else out.asked_bytes,
+        }
+        yield {**row, **own._asdict(), **where, **ends}
+
+
+def _card_that_runs_out(trial: Trial) -> int:
+    """Return the card that `Trial.runs_out` is of, -1 = not known."""
+    if len(trial.cards) < 2:
+        return 0
+    needs = [card.smallest_card_bytes or 0 for card in trial.cards]
+    if trial.card_bytes is None:
+        return needs.index(max(needs))
+    return next((place for place, need in enumerate(needs) if need > (trial.card_bytes or 0)), -1)

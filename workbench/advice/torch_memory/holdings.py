@@ -14,7 +14,7 @@ from workbench.advice.torch_memory.lives import Moment
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER
 from workbench.number_text import bytes_said
-from workbench.workloads.allocator_log import INACTIVE, AllocatorLog
+from workbench.workloads.allocator_log import INACTIVE, NO_POOL, AllocatorLog
 
 UNKNOWN_SITE, BEFORE_SITE = "(no stack recorded)", "(live before the recording)"
 """Who asked for a block, where no stack says it."""
@@ -36,6 +36,10 @@ class SegmentMap(NamedTuple):
     blocks: tuple[Held, ...]
     page: int = 0
     """Bytes of a page of an expandable segment, which goes back page by page; 0 = it goes back as a whole."""
+    pool: tuple[int, int] = NO_POOL
+    """The id of the private pool (a CUDA graph's, a MemPool) that it is of."""
+    site: str = UNKNOWN_SITE
+    """The line for which the driver gave it."""
 
     @property
     def free(self) -> int:
@@ -46,6 +50,11 @@ class SegmentMap(NamedTuple):
     def pinned(self) -> int:
         """Return those of them that live blocks keep from going back to the driver."""
         return sum(free for free, _ in self.pinned_parts())
+
+    @property
+    def pooled(self) -> int:
+        """Return those of them that nothing but a private pool keeps from going back."""
+        return 0 if self.pool == NO_POOL else self.free - self.pinned
 
     @property
     def largest_free(self) -> int:
@@ -75,6 +84,32 @@ class SegmentMap(NamedTuple):
             yield max(end - start - live, 0), blocks
 
 
+class Free(NamedTuple):
+    """Free bytes of segments by what becomes of them when the driver has too little."""
+
+    returns: int
+    """They go back by themselves."""
+    pinned: int
+    """Live blocks of the same segment or page keep them."""
+    pooled: int
+    """A private pool keeps them: a CUDA graph's, a MemPool."""
+
+    @property
+    def total(self) -> int:
+        """Return all free bytes."""
+        return sum(self)
+
+
+class IdlePool(NamedTuple):
+    """A private pool with segments or pages that are free as a whole."""
+
+    pool: tuple[int, int]
+    bytes: int
+    """Their bytes."""
+    site: str
+    """The line that most of them were got for; where no stack tells it, that of most of its live bytes."""
+
+
 class Holder(NamedTuple):
     """A group of blocks that are live at a moment."""
 
@@ -93,22 +128,23 @@ class Pin(NamedTuple):
     blocks: int
 
 
-def segments_at(moment: Moment, sites: Sequence[str]) -> list[SegmentMap]:
+def segments_at(moment: Moment, log: AllocatorLog) -> list[SegmentMap]:
     """Return the segments and live blocks of a card at a moment of its history, the lowest address first.
 
     Parameters
     ----------
     moment : Moment
         Of `moment_of`.
-    sites : sequence of str
-        The names of `AllocatorLog.sites`.
+    log : AllocatorLog
+        The history: it names sites and private pools.
     """
+    sites = log.sites
     columns = (moment.address, moment.size, moment.site, moment.born)
     live = [
         Held(at, size, _name(sites, site) if site >= 0 or born else BEFORE_SITE)
         for at, size, site, born in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    return _mapped(zip(*(c.tolist() for c in moment[1:4]), strict=True), live)
+    return _mapped(log, moment[1:6], live)
 
 
 def segments_at_end(log: AllocatorLog) -> list[SegmentMap]:
@@ -118,25 +154,63 @@ def segments_at_end(log: AllocatorLog) -> list[SegmentMap]:
     live = [Held(int(blocks.address[k]), int(blocks.size[k]), _name(log.sites, int(blocks.site[k]))) for k in held]
     large = AllocatorSettings.recorded(log.settings).large_segment_size_mb * MIB
     pages = np.where(segments.expandable, np.where(segments.small, SMALL_BUFFER, large), 0)
-    return _mapped(zip(segments.address.tolist(), segments.size.tolist(), pages.tolist(), strict=True), live)
+    return _mapped(log, (segments.address, segments.size, pages, segments.pool, segments.site), live)
 
 
 def _name(names: Sequence[str], site: int) -> str:
     return names[site] if site >= 0 else UNKNOWN_SITE
 
 
-def _mapped(segments: Iterable[tuple[int, int, int]], live: Iterable[Held]) -> list[SegmentMap]:
-    """Return each segment with the blocks that lie in it, the lowest address first."""
+def _mapped(log: AllocatorLog, columns: Sequence[np.ndarray], live: Iterable[Held]) -> list[SegmentMap]:
+    """Return each segment with the blocks that lie in it, the lowest address first.
+
+    Parameters
+    ----------
+    columns : sequence of int64[segments]
+        Address, size, page, pool and site of each.
+    """
     blocks, at, maps = sorted(live), 0, []
-    for address, size, page in sorted(segments):
+    for address, size, page, pool, site in sorted(zip(*(column.tolist() for column in columns), strict=True)):
         while at < len(blocks) and blocks[at].address < address:
             at += 1
         inside = at
         while inside < len(blocks) and blocks[inside].address < address + size:
             inside += 1
-        maps.append(SegmentMap(address, size, tuple(blocks[at:inside]), page))
+        held = tuple(blocks[at:inside])
+        maps.append(SegmentMap(address, size, held, page, log.pools[pool], _name(log.sites, site)))
         at = inside
     return maps
+
+
+def free_of(segments: Iterable[SegmentMap]) -> Free:
+    """Return the free bytes of segments by what becomes of them when the driver has too little."""
+    parts = [(it.free, it.pinned, it.pooled) for it in segments]
+    free, pinned, pooled = (sum(column) for column in zip(*parts, strict=True)) if parts else (0, 0, 0)
+    return Free(free - pinned - pooled, pinned, pooled)
+
+
+def idle_pools(segments: Sequence[SegmentMap]) -> list[IdlePool]:
+    """Return the private pools that keep memory in which nothing is live, the most bytes first."""
+    idle: dict[tuple[int, int], dict[str, int]] = {}
+    live: dict[tuple[int, int], dict[str, int]] = {}
+    for segment in segments:
+        if segment.pooled:
+            own = idle.setdefault(segment.pool, {})
+            own[segment.site] = own.get(segment.site, 0) + segment.pooled
+        for block in segment.blocks if segment.pool != NO_POOL else ():
+            own = live.setdefault(segment.pool, {})
+            own[block.site] = own.get(block.site, 0) + block.size
+    result = [IdlePool(pool, sum(sites.values()), _filler(sites, live.get(pool, {}))) for pool, sites in idle.items()]
+    return sorted(result, key=lambda it: (-it.bytes, it.pool))
+
+
+def _filler(idle: dict[str, int], live: dict[str, int]) -> str:
+    """Return the line with the most bytes, of the idle segments or else of the live blocks."""
+    for sites in (idle, live):
+        named = [site for site in sites if not site.startswith("(")]
+        if named:
+            return max(named, key=lambda site: sites[site])
+    return UNKNOWN_SITE
 
 
 def by_site(segments: Iterable[SegmentMap]) -> list[Holder]:
@@ -212,9 +286,10 @@ def pins(segments: Iterable[SegmentMap]) -> list[Pin]:
 
 
 class SegmentSnapshot(NamedTuple):
-    """Memory at one moment."""
+    """Memory of one card at one moment, and of the other cards of the same file."""
 
     path: str
+    device: int
     segments: tuple[SegmentMap, ...]
     reserved_bytes: int
     live_bytes: int
@@ -225,8 +300,12 @@ class SegmentSnapshot(NamedTuple):
     little."""
     pinned_free_bytes: int
     """Free bytes of segments and pages in which something is live, which do not."""
-    cards: tuple[tuple[int, int, int], ...] = ()
-    """Of each card its number, reserved and live bytes."""
+    pooled_free_bytes: int
+    """Of private pools what is free as a whole: it does not go back while a pool is in use."""
+    by_segment: bool = False
+    """Whether blocks have no stacks: then a block is of the line that its segment was got for."""
+    others: tuple[SegmentSnapshot, ...] = ()
+    """The other cards, the most reserved first."""
 
     def holders(self) -> list[Holder]:
         """Return who asked for what is live."""
@@ -237,65 +316,89 @@ class SegmentSnapshot(NamedTuple):
         return pins(self.segments)
 
     def plain(self) -> dict[str, Any]:
-        """Return everything as plain types."""
-        figures = {name: value for name, value in self._asdict().items() if name not in ("path", "segments")}
+        """Return everything as plain types: of the first card, then under `cards` of each; no sum over cards."""
         return {
             "file": self.path,
             "history": False,
+            **self._figures(),
+            "cards": [card._figures() for card in (self, *self.others)],
+            "sentences": self.sentences(),
+        }
+
+    def _figures(self) -> dict[str, Any]:
+        left_out = ("path", "segments", "others")
+        return {
+            **{name: value for name, value in self._asdict().items() if name not in left_out},
             "segments": len(self.segments),
-            **figures,
             "holders": [holder._asdict() for holder in self.holders()[:30]],
             "sizes": [holder._asdict() for holder in by_size(self.segments)],
             "pins": [pin._asdict() for pin in self.pins()[:30]],
-            "sentences": self.sentences(),
         }
 
     def sentences(self) -> list[str]:
         """Return what the moment tells."""
-        free = self.reserved_bytes - self.live_bytes
         messages = [
             f"{self.path}: the segments of a moment and no history: nothing can be replayed, this is what they tell.",
-            f"{bytes_said(self.reserved_bytes)} reserved in {len(self.segments):,} segments{self._of_cards()}, "
-            f"{bytes_said(self.live_bytes)} live, {bytes_said(free)} free; the longest free run has "
-            f"{bytes_said(self.largest_free_bytes)}.",
+            f"{self._held()}; the longest free run has {bytes_said(self.largest_free_bytes)}.",
             f"{bytes_said(self.whole_free_bytes)} are in segments that are free as a whole and go back before a "
-            f"request fails; {bytes_said(self.pinned_free_bytes)} are pinned by live blocks beside them.",
+            f"request fails; {bytes_said(self.pinned_free_bytes)} are pinned by live blocks beside them; "
+            f"{bytes_said(self.pooled_free_bytes)} are kept by private pools.",
+            *self._named_holders(),
         ]
         results = self.pins()
         if results:
             first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in results[:3])
             messages.append(f"Pinned by {first}.")
-        return [*messages, _what_helps(self)]
+        return [*messages, _what_helps(self), *(f"{card._held()}." for card in self.others)]
 
-    def _of_cards(self) -> str:
-        """Return how what is added up is shared by several cards."""
-        if len(self.cards) < 2:
-            return ""
-        shares = (f"GPU {card} {bytes_said(size)}, of them {bytes_said(live)} live" for card, size, live in self.cards)
-        return f" of {len(self.cards)} cards together ({'; '.join(shares)})"
+    def _held(self) -> str:
+        free = self.reserved_bytes - self.live_bytes
+        return (
+            f"GPU {self.device}: {bytes_said(self.reserved_bytes)} reserved in {len(self.segments):,} segments, "
+            f"{bytes_said(self.live_bytes)} live, {bytes_said(free)} free"
+        )
+
+    def _named_holders(self) -> list[str]:
+        """Return who holds what is live, and which line filled a private pool that is idle."""
+        first = [it for it in self.holders() if not it.name.startswith("(")][:3]
+        how = " (by the frames of their segments)" if self.by_segment else ""
+        named = ", ".join(f"{it.name} {bytes_said(it.bytes)}" for it in first)
+        pools = [
+            f"{it.site} filled a private pool that keeps {bytes_said(it.bytes)}." for it in idle_pools(self.segments)
+        ]
+        return [*([f"Live: {named}{how}."] if first else []), *pools[:1]]
 
 
 def segment_snapshot_of(logs: Sequence[AllocatorLog], path: str) -> SegmentSnapshot:
-    """Return what the segments of a snapshot tell, all cards together."""
-    maps = {log.device: segments_at_end(log) for log in logs if len(log.segments.size)}
-    segments = tuple(segment for one in maps.values() for segment in one)
-    reserved, live = _reserved_and_live(segments)
-    pinned = sum(segment.pinned for segment in segments)
+    """Return what the segments of a snapshot tell, the card with most reserved bytes first."""
+    by_segment = all((log.blocks.site[log.blocks.state != INACTIVE] < 0).all() for log in logs)
+    cards = [_of_card(log, path, by_segment) for log in logs if len(log.segments.size)]
+    first, *others = sorted(cards, key=lambda card: (-card.reserved_bytes, card.device))
+    return first._replace(others=tuple(others))
+
+
+def _of_card(log: AllocatorLog, path: str, by_segment: bool) -> SegmentSnapshot:
+    segments = segments_at_end(log)
+    if by_segment:
+        segments = [_by_its_site(it) for it in segments]
+    free = free_of(segments)
+    reserved = sum(segment.size for segment in segments)
     return SegmentSnapshot(
         path=path,
-        segments=segments,
+        device=log.device,
+        segments=tuple(segments),
         reserved_bytes=reserved,
-        live_bytes=live,
+        live_bytes=reserved - free.total,
         largest_free_bytes=max((segment.largest_free for segment in segments), default=0),
-        whole_free_bytes=reserved - live - pinned,
-        pinned_free_bytes=pinned,
-        cards=tuple((card, *_reserved_and_live(one)) for card, one in maps.items()),
+        whole_free_bytes=free.returns,
+        pinned_free_bytes=free.pinned,
+        pooled_free_bytes=free.pooled,
+        by_segment=by_segment,
     )
 
 
-def _reserved_and_live(segments: Sequence[SegmentMap]) -> tuple[int, int]:
-    reserved = sum(segment.size for segment in segments)
-    return reserved, reserved - sum(segment.free for segment in segments)
+def _by_its_site(segment: SegmentMap) -> SegmentMap:
+    return segment._replace(blocks=tuple(block._replace(site=segment.site) for block in segment.blocks))
 
 
 def _what_helps(still: SegmentSnapshot) -> str:
@@ -309,4 +412,6 @@ def _what_helps(still: SegmentSnapshot) -> str:
         )
     if still.reserved_bytes and still.live_bytes > 0.95 * still.reserved_bytes:
         return "Nearly all that is reserved is live: no setting of the allocator makes room, less must be held."
+    if still.pooled_free_bytes > 0.05 * still.reserved_bytes:
+        return "What a private pool keeps goes back once its graph or the pool is deleted."
     return "Little is pinned: what is free goes back to the driver by itself before a request fails."

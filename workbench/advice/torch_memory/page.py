@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from workbench.advice.torch_memory.holdings import Frame, SegmentMap, by_stack
-from workbench.advice.torch_memory.sentences import five_lines, sentences_of
+from workbench.advice.torch_memory.answer import five_lines
+from workbench.advice.torch_memory.diagnosis import Curve
+from workbench.advice.torch_memory.growth import growing_curves, growth_sentence, step_sentence
+from workbench.advice.torch_memory.holdings import UNKNOWN_SITE, Frame, SegmentMap, by_stack
+from workbench.advice.torch_memory.sentences import sentences_of
+from workbench.advice.torch_memory.timeline import columns_of, timeline_of
+from workbench.advice.torch_memory.timeline_chart import COLOURS, KEYS, REQUEST, SWATCH, timeline_chart
 from workbench.advice.torch_memory.trial import Trial, assignment
 from workbench.number_text import bytes_said, to_decimals
 
 if TYPE_CHECKING:
-    from workbench.advice.torch_memory.diagnosis import Curve, Diagnosis
+    from workbench.advice.torch_memory.diagnosis import Diagnosis
 
 WIDTH, HEIGHT = 960, 280
 POINTS = 1200
 """Points of a curve at most: of each stretch of events the highest."""
 MOST_SEGMENTS, ROW = 400, 14
 MOST_ROWS = 80
-COLOURS = ("#4477aa", "#cc6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee8866", "#77aadd", "#999933", "#882255")
 LINES = ("#999999", "#4477aa", "#228833")
 _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1000px;padding:0 1rem;color:#222;background:#fff}
@@ -44,7 +48,9 @@ def page_of(advice: Diagnosis) -> str:
     parts = [
         f"<h1>{name}</h1>",
         answer_of(advice),
-        f"<h2>{card.name}: bytes over events</h2>{curve_chart(advice.curves())}",
+        f"{_failed(advice)}<h2>{card.name}: live blocks over events, by stack</h2>{_timeline(advice)}",
+        *_growing(advice),
+        f"<h2>{card.name}: bytes over events</h2>{curve_chart(advice.curves(), marks_of(advice))}",
         f"<h2>{card.name}: segments after event {card.decisive:,}</h2>{segment_chart(advice.segments)}",
         f"<h2>Who holds what then</h2>{_flame(advice)}",
         _groups("The lines that hold most", "asked for by", advice.holders()[:20]),
@@ -67,6 +73,45 @@ def notebook_of(advice: Diagnosis) -> str:
 def rest_of(advice: Diagnosis) -> str:
     """Return what a page shows below the answer and the recording: who holds what, all sentences, the best settings."""
     return f"{_flame(advice)}{_rest(advice)}{settings_table(advice.trials[:10], advice.variable)}"
+
+
+def _failed(advice: Diagnosis) -> str:
+    """Return the request that failed, and the memory that was left on the card then."""
+    card = advice.cards[0]
+    if card.failure is None:
+        return ""
+    left = card.failure.driver_free_bytes
+    rows = [
+        ("failed at event", f"{card.failure.event + 1:,} of {card.events:,}"),
+        ("requested", bytes_said(card.failure.asked_bytes)),
+        *([("requested by", site)] if (site := _site_of(advice)) else []),
+        ("left on the card", bytes_said(left) if left >= 0 else "not recorded"),
+        ("reserved", bytes_said(card.failure.reserved_bytes)),
+    ]
+    cells = "".join(f"<tr><td>{name}</td><td>{escape(text)}</td></tr>" for name, text in rows)
+    return f"<h2>{card.name}: the request that failed</h2><table>{cells}</table>"
+
+
+def _site_of(advice: Diagnosis) -> str | None:
+    """Return the line whose request failed, if a stack was recorded."""
+    failure = advice.cards[0].failure
+    return None if failure is None or failure.site == UNKNOWN_SITE else failure.site
+
+
+def _timeline(advice: Diagnosis) -> str:
+    card = advice.cards[0]
+    return timeline_chart(timeline_of(card), columns_of(advice.segments, card.failure), card.failure, _site_of(advice))
+
+
+def _growing(advice: Diagnosis) -> list[str]:
+    """Return a curve of each line that grows from step to step, if any does."""
+    card = advice.cards[0]
+    if card.growth is None:
+        return []
+    curves = [Curve(*it) for it in growing_curves(card.lives, card.log, card.growth, POINTS)][: len(COLOURS)]
+    words = f"{growth_sentence(card.growth, card.replay.recording.is_whole)} {step_sentence(card.growth)}"
+    chart = curve_chart(curves, marks_of(advice)._replace(room_bytes=None), COLOURS)
+    return [f"<h2>{card.name}: what grows from step to step</h2><p>{escape(words)}</p>{chart}"]
 
 
 def _flame(advice: Diagnosis) -> str:
@@ -140,24 +185,54 @@ def highest(values: np.ndarray, points: int = POINTS) -> np.ndarray:
     return result
 
 
-def curve_chart(curves: list[Curve]) -> str:
+class Marks(NamedTuple):
+    """What curves have drawn into them."""
+
+    failed: float | None = None
+    """Where among the events a request failed, as a share of all."""
+    room_bytes: int | None = None
+    """What the allocator could have had at most."""
+
+
+NO_MARKS = Marks()
+
+
+def marks_of(advice: Diagnosis) -> Marks:
+    """Return the event that failed on the first card, and the memory that it had."""
+    card = advice.cards[0]
+    if card.failure is None:
+        return NO_MARKS
+    return Marks((card.failure.event + 1) / max(card.events, 1), card.failure.room_bytes)
+
+
+def curve_chart(curves: list[Curve], marks: Marks = NO_MARKS, colours: Sequence[str] = LINES) -> str:
     """Return the curves as SVG, steps from event to event; a line says its figures when it is pointed at."""
-    top = max((int(curve.bytes.max(initial=0)) for curve in curves), default=0) or 1
-    lines = [_line(curve, top, colour) for curve, colour in zip(curves, LINES, strict=False)]
+    top = max([*(int(curve.bytes.max(initial=0)) for curve in curves), marks.room_bytes or 0, 1])
+    lines = [_line(curve, top, colour) for curve, colour in zip(curves, colours, strict=False)]
     grid = [_level(top * k // 4, top) for k in range(5)]
-    legend = (_key(curve.name, colour) for curve, colour in zip(curves, LINES, strict=False))
-    chart = f"<svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img'>{''.join([*grid, *lines])}</svg>"
-    return f"{chart}<ul style='{_KEYS}'>{''.join(legend)}</ul>"
+    legend = (_key(curve.name, colour) for curve, colour in zip(curves, colours, strict=False))
+    drawn = "".join([*grid, *lines, *_marked(marks, top)])
+    chart = f"<svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img'>{drawn}</svg>"
+    return f"{chart}<ul style='{KEYS}'>{''.join(legend)}</ul>"
 
 
-_KEYS = "list-style:none;margin:0 0 1em;padding:0 0 0 7%;font-size:13px;overflow-wrap:anywhere"
-_SWATCH = "display:inline-block;width:12px;height:12px;margin-right:.5em"
+def _marked(marks: Marks, top: int) -> Iterator[str]:
+    """Yield the event that failed as an upright line, and the end of the card as a level one."""
+    look = f"stroke='{REQUEST}' stroke-dasharray='4 3'"
+    if marks.failed is not None:
+        x = 70 + (WIDTH - 70) * marks.failed
+        yield f"<line x1='{x:.1f}' x2='{x:.1f}' y1='10' y2='{HEIGHT - 6}' {look}><title>failed here</title></line>"
+        yield f"<text x='{x - 4:.1f}' y='{HEIGHT - 12}' text-anchor='end'>failed</text>"
+    if marks.room_bytes is not None:
+        y, words = _height(marks.room_bytes, top), f"the card had {bytes_said(marks.room_bytes)}"
+        yield f"<line x1='70' x2='{WIDTH}' y1='{y:.1f}' y2='{y:.1f}' {look}><title>{words}</title></line>"
+        yield f"<text x='76' y='{y + 13:.1f}'>{words}</text>"
 
 
 def _key(name: str, colour: str) -> str:
     """Return a line of the legend, whole, on as many lines as it takes; commas are where it may break."""
     words = escape(name).replace(",", ",<wbr>")
-    return f"<li><span style='{_SWATCH};background:{colour}'></span>{words}</li>"
+    return f"<li><span style='{SWATCH};background:{colour}'></span>{words}</li>"
 
 
 def _line(curve: Curve, top: int, colour: str) -> str:
@@ -227,8 +302,8 @@ def _row(trial: Trial) -> str:
     first = trial.cards[0]
     card = "-" if first.smallest_card_bytes is None else bytes_said(first.smallest_card_bytes)
     conf = escape(trial.conf or "(defaults)")
-    cost = f"{to_decimals(trial.driver_ns / 1e6, 1)} ms"
-    cells = (f"<code>{conf}</code>", bytes_said(first.reserved_peak_bytes), f"{trial.driver_calls:,}", cost, card)
+    cost = f"{to_decimals(first.driver_ns / 1e6, 1)} ms"
+    cells = (f"<code>{conf}</code>", bytes_said(first.reserved_peak_bytes), f"{first.driver_calls:,}", cost, card)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 

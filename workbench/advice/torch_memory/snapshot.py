@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.advice.torch_memory.holdings import SegmentMap, segments_at
+from workbench.advice.torch_memory.growth import Growth, growth_of
+from workbench.advice.torch_memory.holdings import UNKNOWN_SITE, SegmentMap, free_of, segments_at
 from workbench.advice.torch_memory.lives import Lives, Moment, lives_of, moment_of
-from workbench.advice.torch_memory.trial import replay_on_card
+from workbench.advice.torch_memory.trial import Need, OutOfMemory, need_of, replay_on_card, runs_out
 from workbench.engines.torch_allocator.recording import (
     RecordedBytes,
     Recording,
@@ -31,12 +32,20 @@ from workbench.engines.torch_allocator.replay import (
     ReplayInput,
     ReplayResult,
     asking_of,
+    continuing,
     play,
     replay_of,
 )
 from workbench.engines.torch_allocator.settings import AllocatorSettings
+from workbench.engines.torch_allocator.state import ROUND_LARGE, driver_bytes
 from workbench.errors import InputError
-from workbench.workloads.allocator_log import ACTIONS, FREE_COMPLETED, OOM, AllocatorLog
+from workbench.workloads.allocator_log import (
+    ACTIONS,
+    ALLOC,
+    FREE_COMPLETED,
+    OOM,
+    AllocatorLog,
+)
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import TorchLogs
@@ -96,7 +105,7 @@ def snapshot_replay(logs: Sequence[AllocatorLog], where: str) -> SnapshotReplay:
         There is one event, or none: nothing that could be replayed.
     """
     telling = [log for log in logs if np.count_nonzero(log.events.action < len(ACTIONS))]
-    check_events(telling, where)
+    check_events(telling, where, "; workbench advise says what its segments tell")
     replays = tuple(replay_of(log) for log in telling)
     exactness = sum((one.exactness for one in replays), NOTHING_TO_COMPARE)
     return SnapshotReplay(replays, exactness, recorded_of([one.recording for one in replays]))
@@ -110,8 +119,18 @@ def replay_of_file(file: TraceFile, device: int = -1) -> SnapshotReplay | None:
     return snapshot_replay(logs, str(file.path)) if logs else None
 
 
-def check_events(logs: Sequence[AllocatorLog], where: str) -> None:
+def has_history(logs: Sequence[AllocatorLog]) -> bool:
+    """Return whether histories hold two events of allocations at least, so that they can be replayed."""
+    return sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs) > 1
+
+
+def check_events(logs: Sequence[AllocatorLog], where: str, further: str = "") -> None:
     """Refuse a history in which there is nothing to replay.
+
+    Parameters
+    ----------
+    further : str
+        What else can be done, for the end of the sentence.
 
     Raises
     ------
@@ -123,8 +142,7 @@ def check_events(logs: Sequence[AllocatorLog], where: str) -> None:
         tally = "one event" if count else "no event"
         raise InputError(
             f"{where}: its history holds {tally} of an allocation, which is nothing to replay; record it with a larger "
-            "max_entries, torch.cuda.memory._record_memory_history(max_entries=100000). What its segments tell: "
-            "workbench advise."
+            f"max_entries, torch.cuda.memory._record_memory_history(max_entries=100000){further}."
         )
 
 
@@ -142,6 +160,8 @@ def recorded_of(recordings: Sequence[Recording]) -> Recorded:
                 "device": log.device,
                 "reserved_peak_bytes": int(one.reserved.max()),
                 "active_peak_bytes": int(one.allocated.max()),
+                "driver_calls": int(np.count_nonzero(reserved_by_event(log))),
+                "refused": int(np.count_nonzero(log.events.action == OOM)),
             }
             for log, one in zip(logs, held, strict=True)
         ),
@@ -207,6 +227,10 @@ def by_event(log: AllocatorLog, played: tuple[ReplayResult, np.ndarray]) -> np.n
     return result
 
 
+MOST_STEPS = 1000
+"""Smaller and smaller cards that the recorded settings are replayed on at most; see `need_of`."""
+
+
 class Failure(NamedTuple):
     """A request that the recorded allocator could not serve."""
 
@@ -218,11 +242,22 @@ class Failure(NamedTuple):
     driver_free_bytes: int
     """What the driver still had, -1 = not told."""
     device: int = 0
+    site: str = UNKNOWN_SITE
+    """The line that asked."""
+    is_caught: bool = False
+    """Whether the card served an allocation after it: the program went on."""
+    needed_bytes: int = 0
+    """The segment or the pages that the allocator wanted from the driver for it."""
 
     @property
     def room_bytes(self) -> int | None:
         """Return what the allocator could have had at most, None = not told."""
         return None if self.driver_free_bytes < 0 else self.reserved_bytes + self.driver_free_bytes
+
+    @property
+    def lacked_bytes(self) -> int | None:
+        """Return what the driver had too little, 0 = it had enough and refused all the same, None = not told."""
+        return None if self.driver_free_bytes < 0 else max(self.needed_bytes - self.driver_free_bytes, 0)
 
 
 class CardHistory:
@@ -253,8 +288,18 @@ class CardHistory:
     def failures(self) -> list[Failure]:
         """Return the requests that the recorded allocator could not serve."""
         events, held = self.log.events, self.recorded.reserved
+        last = int(np.flatnonzero(events.action == ALLOC).max(initial=-1))
         return [
-            Failure(at, int(events.size[at]), int(held[at]), int(events.address[at]), self.log.device)
+            Failure(
+                event=at,
+                asked_bytes=int(events.size[at]),
+                reserved_bytes=int(held[at]),
+                driver_free_bytes=int(events.address[at]),
+                device=self.log.device,
+                site=self.site(at),
+                is_caught=at < last,
+                needed_bytes=driver_bytes(self.own.rules(self.replay.recording.private), int(events.size[at])),
+            )
             for at in self.replay.recording.failed.tolist()
         ]
 
@@ -263,14 +308,56 @@ class CardHistory:
         """Return the last of them, with which a program that does not catch it ends."""
         return self.failures[-1] if self.failures else None
 
+    def site(self, event: int) -> str:
+        """Return the line of the program that an event is of."""
+        site = int(self.log.events.site[event])
+        return self.log.sites[site] if site >= 0 else UNKNOWN_SITE
+
+    @cached_property
+    def need(self) -> Need:
+        """Return what the recorded settings need, from where the recording began; of what failed, the last request is
+        served too.
+
+        After an early flush a replay may lay out memory better than PyTorch did. Still the smallest card is no smaller
+        than what was live and pinned when memory was tightest. It is larger than the card that failed.
+        """
+        segments, failure = self.segments(self.decisive), self.failure
+        free = free_of(segments)
+        least = sum(segment.size for segment in segments) - free.returns - free.pooled
+        if failure is not None and failure.lacked_bytes:
+            least = max(least, (failure.room_bytes or 0) + 1)
+        peak, smallest, out = self._replayed_need
+        smallest = max(smallest, -(-least // ROUND_LARGE) * ROUND_LARGE)
+        return Need(peak, min(smallest, peak), out) if failure is None else Need(max(peak, smallest), smallest, out)
+
+    @cached_property
+    def _replayed_need(self) -> Need:
+        recording, refused = self.replay.recording, self._last_refused
+        replay = self.requests if recording.is_whole else continuing(recording, refused)
+        peak = int(self.recorded.reserved.max())
+        if refused:
+            peak = max(peak, replay_on_card(replay, self.own).reserved_peak)
+        need = need_of(replay, self.own, peak, steps=MOST_STEPS)
+        if need.runs_out is not None or not need.smallest_card_bytes:
+            return need
+        refusing = replay_on_card(replay, self.own, need.smallest_card_bytes - ROUND_LARGE)
+        return need._replace(runs_out=runs_out(replay, refusing) if refusing.refused else None)
+
+    @cached_property
+    def tightest(self) -> OutOfMemory:
+        """Return the request that a card of 2 MiB less than the smallest does not serve; the last that was refused, if
+        one was."""
+        failure = self.failure
+        if failure is None:
+            return self._replayed_need.runs_out or OutOfMemory(-1, 0, 0, 0)
+        live = int(self.recorded.allocated[failure.event])
+        return OutOfMemory(failure.event, failure.asked_bytes, live, failure.reserved_bytes)
+
     @property
     def decisive(self) -> int:
-        """Return after how many events it was decided: those before it failed; else those after which most was reserved
-        and, of these, most was live, the first time."""
-        if self.failure is not None:
-            return self.failure.event
-        allocated, reserved = self.recorded
-        return int(np.argmax(np.where(reserved == reserved.max(), allocated, -1)))
+        """Return after how many events memory is tightest: before the request that was refused or, where none was,
+        after that of `tightest`."""
+        return self.tightest.event + (self.failure is None)
 
     def moment(self, after: int) -> Moment:
         """Return what there is after so many events."""
@@ -278,7 +365,7 @@ class CardHistory:
 
     def segments(self, after: int) -> list[SegmentMap]:
         """Return the segments with their live blocks after so many events."""
-        return segments_at(self.moment(after), self.log.sites)
+        return segments_at(self.moment(after), self.log)
 
     def reserved(self, settings: AllocatorSettings | None = None) -> np.ndarray:
         """Return what a replay reserves after each event, under the recorded settings or others: int64[events + 1].
@@ -299,22 +386,34 @@ class CardHistory:
     @cached_property
     def lives(self) -> Lives:
         """Return every block and every segment with its time."""
-        return lives_of(self.replay.recording)
+        return lives_of(self.replay)
+
+    @cached_property
+    def growth(self) -> Growth | None:
+        """Return which lines hold more memory after every step; None = nothing grows."""
+        return growth_of(self.lives, self.log, None if self.failure is None else self.failure.event)
 
     @cached_property
     def requests(self) -> ReplayInput:
-        """Return what the program asks for, whatever the settings."""
-        return asking_of(self.replay.recording)
+        """Return what the program asks for, whatever the settings; of what was refused, the last request alone."""
+        return asking_of(self.replay.recording, self._last_refused)
+
+    @property
+    def _last_refused(self) -> list[int]:
+        return self.replay.recording.failed[-1:].tolist()
 
 
 def failed_first(cards: Sequence[CardHistory]) -> list[CardHistory]:
-    """Return the cards that ran out of memory, the earliest first, then the others, the most reserved first."""
+    """Return the cards that ran out of memory, those whose program ended first and of these the earliest, then the
+    others, the most reserved first."""
     return sorted(cards, key=lambda card: (_failed_at(card), -int(card.recorded.reserved.max())))
 
 
-def _failed_at(card: CardHistory) -> tuple[bool, int]:
+def _failed_at(card: CardHistory) -> tuple[bool, bool, int]:
     failure = card.failure
-    return failure is None, 0 if failure is None else int(card.log.events.time_us[failure.event])
+    if failure is None:
+        return True, False, 0
+    return False, failure.is_caught, int(card.log.events.time_us[failure.event])
 
 
 Read = Callable[[Source], TorchLogs]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from workbench.engines.torch_allocator.replay import ReplayInput, ReplayResult, play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
-from workbench.engines.torch_allocator.state import ROUND_LARGE
+from workbench.engines.torch_allocator.state import EMPTY_CACHE, ROUND_LARGE
 from workbench.metrics.torch_allocator import driver_ns
 from workbench.records.torch_allocator import CallCosts
 
 COSTS = CallCosts()
+STEPS = 32
+"""Replays on smaller and smaller cards before the smallest is looked for by bisection."""
 
 
 class OutOfMemory(NamedTuple):
@@ -27,12 +30,26 @@ class OutOfMemory(NamedTuple):
     """Bytes that the allocator held when it gave up."""
 
 
+class Need(NamedTuple):
+    """The memory that a program needs on one card."""
+
+    reserved_peak_bytes: int
+    """On a card that never runs out."""
+    smallest_card_bytes: int
+    """The smallest card on which nothing is refused."""
+    runs_out: OutOfMemory | None
+    """Where a card that is 2 MiB smaller runs out; None = it is smaller than what is live."""
+
+
 class CardTrial(NamedTuple):
     """What one setting does on one card."""
 
     reserved_peak_bytes: int
     smallest_card_bytes: int | None = None
     """The smallest card on which nothing is refused; None = not looked for."""
+    driver_calls: int = 0
+    driver_ns: int = 0
+    pages_mapped: int = 0
 
 
 def runs_out(replay: ReplayInput, played: ReplayResult) -> OutOfMemory:
@@ -87,11 +104,13 @@ class Trial(NamedTuple):
         return max((card.reserved_peak_bytes for card in self.cards), default=self.reserved_peak_bytes)
 
     def row(self) -> dict[str, object]:
-        """Return the figures in plain types."""
+        """Return the figures in plain types: those of the first card, then those of each; no sum of several."""
         plain = self._asdict()
         del plain["settings"]
         runs_out = None if self.runs_out is None else self.runs_out._asdict()
-        return {**plain, "runs_out": runs_out, "cards": [card._asdict() for card in self.cards]}
+        cards = [card._asdict() for card in self.cards]
+        first = {name: value for name, value in cards[0].items() if name != "smallest_card_bytes"}
+        return {**plain, **first, "runs_out": runs_out, "cards": cards}
 
 
 def assignment(variable: str, conf: str) -> str:
@@ -107,49 +126,88 @@ def evaluate(requests: Sequence[ReplayInput], settings: AllocatorSettings, costs
     """Serve what every card is asked for, on cards that never run out."""
     played = [replay_on_card(one, settings) for one in requests]
     calls = [one.calls[one.calls[:, 0] >= its.before] for one, its in zip(played, requests, strict=True)]
+    cards = tuple(
+        CardTrial(one.reserved_peak, None, len(its), round(driver_ns(its, costs)), one.pages_mapped)
+        for one, its in zip(played, calls, strict=True)
+    )
     return Trial(
         conf=settings.conf,
         settings=settings,
-        reserved_peak_bytes=sum(one.reserved_peak for one in played),
-        driver_calls=sum(map(len, calls)),
-        driver_ns=round(sum(driver_ns(its, costs) for its in calls)),
-        pages_mapped=sum(one.pages_mapped for one in played),
-        cards=tuple(CardTrial(one.reserved_peak) for one in played),
+        reserved_peak_bytes=sum(card.reserved_peak_bytes for card in cards),
+        driver_calls=sum(card.driver_calls for card in cards),
+        driver_ns=sum(card.driver_ns for card in cards),
+        pages_mapped=sum(card.pages_mapped for card in cards),
+        cards=cards,
     )
 
 
 def replay_on_card(replay: ReplayInput, settings: AllocatorSettings, card_bytes: int | None = None) -> ReplayResult:
     """Serve what a card is asked for; a card that runs out ends it."""
     rules = settings.rules(replay.private, card_bytes, stops=card_bytes is not None)
-    return play(replay.requests, rules, replay.start)
+    if card_bytes is None or card_bytes >= replay.reserved_at_start:
+        return play(replay.requests, rules, replay.start, replay.supply)
+    kind = replay.requests.kind.copy()
+    kind[0] = EMPTY_CACHE
+    played = play(replay.requests._replace(kind=kind), rules, replay.start, replay.supply)
+    return played if played.reserved[0] <= card_bytes else played._replace(refused=1, first_refused=0)
 
 
-def with_smallest_card(trial: Trial, requests: Sequence[ReplayInput]) -> Trial:
+def with_smallest_card(
+    trial: Trial, requests: Sequence[ReplayInput], known: Sequence[Need | None] | None = None
+) -> Trial:
     """Look for the smallest card on which nothing is refused, in steps of 2 MiB.
 
     On a smaller card cached memory goes back before a request fails, so that less can be enough than the peak on a card
     without end. A smaller card never serves what a larger one does not, as far as is looked for here.
+
+    Parameters
+    ----------
+    known : sequence, optional
+        What is known of a card already.
     """
-    peaks = [card.reserved_peak_bytes for card in trial.cards]
-    smallest = [_smallest(one, trial.settings, peak) for one, peak in zip(requests, peaks, strict=True)]
-    size, out = max(smallest, key=lambda each: each[0])
-    cards = (card._replace(smallest_card_bytes=its[0]) for card, its in zip(trial.cards, smallest, strict=True))
-    runs_out = out if trial.card_bytes is None else trial.runs_out
-    return trial._replace(smallest_card_bytes=size, runs_out=runs_out, cards=tuple(cards))
+    needs = [
+        need or need_of(one, trial.settings, card.reserved_peak_bytes)
+        for one, card, need in zip(requests, trial.cards, known or [None] * len(requests), strict=True)
+    ]
+    largest = max(needs, key=lambda need: need.smallest_card_bytes)
+    cards = (
+        card._replace(smallest_card_bytes=need.smallest_card_bytes)
+        for card, need in zip(trial.cards, needs, strict=True)
+    )
+    runs_out = largest.runs_out if trial.card_bytes is None else trial.runs_out
+    return trial._replace(smallest_card_bytes=largest.smallest_card_bytes, runs_out=runs_out, cards=tuple(cards))
 
 
-def _smallest(replay: ReplayInput, settings: AllocatorSettings, peak: int) -> tuple[int, OutOfMemory | None]:
-    """Return the smallest card, and where one that is a step smaller runs out."""
-    high = -(-peak // ROUND_LARGE)
-    low, refused = int(replay.live.max(initial=0)) // ROUND_LARGE, None
+def need_of(replay: ReplayInput, settings: AllocatorSettings, peak: int, steps: int = STEPS) -> Need:
+    """Return the smallest card that serves everything and above which every card does, and where one that is a step
+    smaller runs out.
+
+    If a card serves everything with p bytes reserved at most, every card down to p does the same: its driver refuses
+    the same requests before a flush. So the search goes on below p, and passes over no card. After so many steps the
+    rest is bisected, as if no smaller card served more than a larger one. An early flush can make that false.
+
+    Parameters
+    ----------
+    peak : int
+        Bytes of a card that is large enough.
+    steps : int
+        Replays before the rest is bisected.
+    """
+    high = -(-math.ceil(peak / settings.per_process_fraction) // ROUND_LARGE)
+    low, refused = min(int(replay.live.max(initial=0)) // ROUND_LARGE, high), None
+    below = high - 1
     while low < high:
-        middle = (low + high) // 2
-        played = replay_on_card(replay, settings, middle * ROUND_LARGE)
-        if played.refused:
-            low, refused = middle + 1, played
+        at = below if steps > 0 and settings.per_process_fraction == 1 else (low + high) // 2
+        steps -= 1
+        played = replay_on_card(replay, settings, at * ROUND_LARGE)
+        if played.refused and at == below:
+            low, refused = high, played
+        elif played.refused:
+            low, refused = at + 1, played
         else:
-            high = middle
-    return high * ROUND_LARGE, None if refused is None else runs_out(replay, refused)
+            high = min(at, -(-int(played.reserved.max(initial=0)) // ROUND_LARGE)) if at == below else at
+            below = high - 1
+    return Need(peak, high * ROUND_LARGE, None if refused is None else runs_out(replay, refused))
 
 
 def on_card(trial: Trial, requests: Sequence[ReplayInput], card_bytes: int) -> Trial:

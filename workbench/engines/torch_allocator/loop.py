@@ -111,6 +111,8 @@ def serve(requests: Requests, supply: Supply, rules: Rules, state: State, row: i
             note_refusal(state, row)
         else:
             state.placed[row] = get(state, block, ADDRESS)
+            if state.taken.size > 0:
+                state.taken[row] = get(state, block, SIZE)
     elif kind == EMPTY_CACHE:
         empty_cache(rules, state)
     elif kind == GIVE_BACK:

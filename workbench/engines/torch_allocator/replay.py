@@ -7,6 +7,7 @@ exact as the segments and addresses that came out as they were recorded.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +60,8 @@ class ReplayResult(NamedTuple):
     flushes: int
     """How often all cached memory went back because the driver had too little."""
     pages_mapped: int
+    taken: np.ndarray
+    """int64[rows], the bytes of the block that was granted, with what was not split off; no elements = not kept."""
 
     @property
     def reserved_peak(self) -> int:
@@ -72,7 +75,12 @@ NO_SUPPLY = Supply(*(np.zeros(0, np.int64) for _ in Supply._fields))
 
 
 def play(
-    requests: Requests, rules: Rules, start: Start, supply: Supply = NO_SUPPLY, start_address: int | None = None
+    requests: Requests,
+    rules: Rules,
+    start: Start,
+    supply: Supply = NO_SUPPLY,
+    start_address: int | None = None,
+    keeps_sizes: bool = False,
 ) -> ReplayResult:
     """Serve requests from a layout on.
 
@@ -88,11 +96,13 @@ def play(
         Where the driver gives segments, as far as it is known; elsewhere it gives rising addresses.
     start_address : int, optional
         The first address of which nothing is known; above every known one by default.
+    keeps_sizes : bool
+        Whether the result has `taken`.
     """
     privates = int(rules.private.max(initial=0)) + 1
     blocks = max(4 * len(start.address) + 256, 1024)
     handles = int(max(requests.handle.max(initial=-1), start.handle.max(initial=-1))) + 1
-    state = new_state(rules.private.size, privates, requests.kind.size, handles, blocks)
+    state = new_state(rules.private.size, privates, requests.kind.size, handles, blocks, keeps_sizes)
     address = _first_unknown(start, supply) if start_address is None else start_address
     state.counters[NEXT_ADDRESS] = -(-address // ROUND_LARGE) * ROUND_LARGE
     run = Run(start, requests, supply, rules, state)
@@ -109,6 +119,7 @@ def play(
         first_refused=int(counters[FIRST_REFUSED]),
         flushes=int(counters[FLUSHES]),
         pages_mapped=int(counters[MAPPED]),
+        taken=state.taken,
     )
 
 
@@ -215,7 +226,7 @@ def _raised(recording: Recording, played: ReplayResult, assumed: dict[int, int])
 def replay_as_recorded(recording: Recording) -> ReplayResult:
     """Replay a history from its own beginning under its own settings."""
     rules = recording.settings.rules(recording.private)
-    return play(recording.requests, rules, recording.start, recording.supply)
+    return play(recording.requests, rules, recording.start, recording.supply, keeps_sizes=True)
 
 
 def exactness_of(recording: Recording, played: ReplayResult) -> Exactness:
@@ -242,39 +253,73 @@ class ReplayInput(NamedTuple):
     """int64[rows], the event of each request, -1 = what was live before."""
     private: np.ndarray
     before: int
-    """How many rows ask for what was live before the first event."""
+    """How many rows, the first ones, belong to no event."""
     refused: np.ndarray
     """int64[requests], rows that ask for what the recorded allocator could not serve."""
     start: Start = NOTHING
+    supply: Supply = NO_SUPPLY
+    held: np.ndarray = NO_SUPPLY.size
+    """int64[blocks], bytes asked for of each block of `start`, by its handle."""
 
     @property
     def live(self) -> np.ndarray:
         """Return the bytes asked for and live after each row: int64[rows]."""
-        requested = self.requests
+        requested, held = self.requests, self.held
         change = np.where(requested.kind == rows.ALLOC, requested.size, 0)
-        size_of = np.zeros(int(requested.handle.max(initial=0)) + 1, np.int64)
+        size_of = np.zeros(max(int(requested.handle.max(initial=0)) + 1, len(held)), np.int64)
+        size_of[: len(held)] = held
         size_of[requested.handle[requested.kind == rows.ALLOC]] = requested.size[requested.kind == rows.ALLOC]
         frees = (requested.kind == rows.FREE) | (requested.kind == rows.COMPLETE)
         change[frees] = -size_of[requested.handle[frees]]
-        return np.cumsum(change)
+        return int(held.sum()) + np.cumsum(change)
+
+    @property
+    def reserved_at_start(self) -> int:
+        """Return the bytes got from the driver before the first row."""
+        return int(self.start.size[self.start.kind != rows.UNMAPPED].sum())
 
 
-def asking_of(recording: Recording) -> ReplayInput:
+def asking_of(recording: Recording, refused: Sequence[int] | None = None) -> ReplayInput:
     """Return what a recorded program asks for.
 
     What was live before the first event is asked for first, in the order of addresses: which blocks came and went
     before is not told, so the memory that a setting would have kept from that time is not either. What the recorded
     allocator could not serve is asked for too, and given back at once: the question is who could have served it. The
     caches that were emptied for it are not emptied then.
+
+    Parameters
+    ----------
+    refused : sequence of int, optional
+        The events of the refused requests that are asked for; all of them by default.
     """
+    return _asked(recording, _before(recording), refused)
+
+
+def continuing(recording: Recording, refused: Sequence[int] | None = None) -> ReplayInput:
+    """Return the same from the layout on in which the recording begins, for its own settings alone.
+
+    The first row asks for nothing: on a smaller card than the beginning holds, what is free goes back there.
+    """
+    start, supply = recording.start, recording.supply
+    nothing = (rows.FREE, _handles(recording), 0, 0, -1, -1)
+    replay = _asked(recording, [nothing], refused)
+    row = np.searchsorted(replay.event, recording.event[supply.row])
+    return replay._replace(start=start, supply=supply._replace(row=row), held=live_before(recording))
+
+
+def _asked(recording: Recording, before: list[tuple[int, ...]], refused: Sequence[int] | None) -> ReplayInput:
     requests, event = _without_emptied_for_nothing(*without_releases(recording), recording)
-    before = _before(recording)
-    failed = _failed(recording, int(requests.handle.max(initial=-1)) + 1 + len(before))
+    failed = _failed(recording, _handles(recording) + len(before), refused)
     order = np.argsort(np.concatenate([event, _table(failed)[5]]), kind="stable")
     columns = zip(_table(before), (*requests, event), _table(failed), strict=True)
     table = [np.concatenate([first, np.concatenate([own, late])[order]]) for first, own, late in columns]
-    refused = np.isin(table[1], [row[1] for row in failed]) & (table[0] == rows.ALLOC)
-    return ReplayInput(Requests(*table[:5]), table[5], recording.private, len(before), np.flatnonzero(refused))
+    is_refused = np.isin(table[1], [row[1] for row in failed]) & (table[0] == rows.ALLOC)
+    return ReplayInput(Requests(*table[:5]), table[5], recording.private, len(before), np.flatnonzero(is_refused))
+
+
+def _handles(recording: Recording) -> int:
+    """Return a handle that no block of a recording has."""
+    return int(max(recording.requests.handle.max(initial=-1), recording.start.handle.max(initial=-1))) + 1
 
 
 def _table(table: list[tuple[int, ...]]) -> np.ndarray:
@@ -292,11 +337,13 @@ def _before(recording: Recording) -> list[tuple[int, ...]]:
     ]
 
 
-def _failed(recording: Recording, handle: int) -> list[tuple[int, ...]]:
-    """Return two rows for each request that the recorded allocator could not serve."""
+def _failed(recording: Recording, handle: int, chosen: Sequence[int] | None) -> list[tuple[int, ...]]:
+    """Return two rows for each chosen request that the recorded allocator could not serve."""
     events = recording.log.events
     result: list[tuple[int, ...]] = []
     for number, at in enumerate(recording.failed.tolist()):
+        if chosen is not None and at not in chosen:
+            continue
         size = int(events.size[at])
         owner = int(recording.failed_owner[number])
         result += [(kind, handle + number, size, owner, -1, at) for kind in (rows.ALLOC, rows.FREE)]

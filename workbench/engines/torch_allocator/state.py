@@ -128,6 +128,8 @@ class State(NamedTuple):
     counters: np.ndarray
     placed: np.ndarray
     """int64[rows], the address that an allocation got, -1 = none."""
+    taken: np.ndarray
+    """int64[rows], the bytes of the block that an allocation got, rest included; no elements = not kept."""
     reserved: np.ndarray
     """int64[rows], bytes got from the driver after each row."""
     calls: np.ndarray
@@ -144,7 +146,7 @@ class Run(NamedTuple):
     state: State
 
 
-def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int) -> State:
+def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int, keeps_sizes: bool = False) -> State:
     """Return an allocator that holds nothing, with room for so many blocks."""
     counters = np.zeros(COUNTERS, np.int64)
     counters[FIRST_REFUSED] = NONE
@@ -159,6 +161,7 @@ def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int) 
         block_of=np.full(max(handles, 1), NONE),
         counters=counters,
         placed=np.full(rows, NONE),
+        taken=np.zeros(rows if keeps_sizes else 0, np.int64),
         reserved=np.zeros(rows, np.int64),
         calls=np.zeros((blocks, 4), np.int64),
     )
@@ -221,6 +224,21 @@ def segment_size(rules: Rules, size: int) -> int:
 def page_size(rules: Rules, pool: int) -> int:
     """Return the bytes of a page of an expandable segment of a pool."""
     return SMALL_BUFFER if pool & 1 else int(rules.large_segment)
+
+
+def driver_bytes(rules: Rules, size: int) -> int:
+    """Return what the driver is asked for if no free block serves a request: a segment, or pages of an expandable one.
+
+    >>> from workbench.engines.torch_allocator.settings import AllocatorSettings
+    >>> rules = AllocatorSettings().rules(np.zeros(1, np.int64))
+    >>> [driver_bytes(rules, size) for size in (512, 3 << 20, 21 << 20)]
+    [2097152, 20971520, 23068672]
+    """
+    rounded = int(rounded_sizes(rules, np.array([max(size, 1)]))[0])
+    if not rules.expandable:
+        return int(segment_size(rules, rounded))
+    page = int(page_size(rules, int(rounded <= SMALL_SIZE)))
+    return -(-rounded // page) * page
 
 
 def rounded_sizes(rules: Rules, sizes: np.ndarray) -> np.ndarray:

@@ -73,6 +73,7 @@ class _Segment(msgspec.Struct):
     stream: int = 0
     segment_pool_id: tuple[int, int] = NO_POOL
     is_expandable: bool = False
+    frames: Any = None
 
 
 class _Event(msgspec.Struct):
@@ -181,7 +182,8 @@ def _segments(
             own.append((len(rows), place, block.size, block.requested, _state(block.state), sites.number(block.stack)))
             at += block.size
         small = segment.segment_type == "small"
-        rows.append((segment.address, segment.total_size, segment.stream, small, segment.is_expandable, pool))
+        site = sites.number(segment.frames)
+        rows.append((segment.address, segment.total_size, segment.stream, small, segment.is_expandable, pool, site))
     return segments, blocks, pools, typed
 
 
