@@ -92,7 +92,7 @@ def test_a_message_adds_the_card_to_a_snapshot(snapshot, log, capsys, separate):
     words = ["--message", str(log)] if separate else [str(log)]
     assert main(["advise", str(snapshot), *words]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "on the named card of 7.25 GiB it fits" in lines[4], "free, allocated and idle: 1 + 6 + 0.25 GiB"
+    assert "On the named card of 7.25 GiB it fits" in lines[4], "free, allocated and idle: 1 + 6 + 0.25 GiB"
     assert lines[5].startswith(
         "By the message, the card has 8.00 GiB, and 768.00 MiB of it lies outside this allocator"
     )
