@@ -160,7 +160,7 @@ def judge(facts: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]]) -> list[
         scaling = rows[rows["measure"] == "scaling"].pivot(index=["bytes", "design"], columns="threads", values="value")
         if len(scaling):
             curves = _curves(str(card), scaling, levers)
-            results += [_scaling(str(card), curves, part) for part in (BETWEEN, BEYOND)]
+            results += [_scaling(str(card), curves, levers, part) for part in (BETWEEN, BEYOND)]
         for measure, judged in (("aggregation", _gains), ("full", _full)):
             if (rows["measure"] == measure).any():
                 results += judged(str(card), rows[rows["measure"] == measure], levers)
@@ -200,7 +200,7 @@ def straight_line(measured: np.ndarray) -> np.ndarray:
     return np.asarray(launch + each * n)
 
 
-def _scaling(card: str, curves: Curves, part: Sequence[int]) -> Result:
+def _scaling(card: str, curves: Curves, levers: Mapping[str, Mapping[str, Any]], part: Sequence[int]) -> Result:
     columns, beyond = np.isin(THREADS, part), part == BEYOND
     measured, predicted, lines = (each[:, columns] for each in curves[1:])
     error, other = (_median_error(measured, each) for each in (predicted, lines))
@@ -215,7 +215,7 @@ def _scaling(card: str, curves: Curves, part: Sequence[int]) -> Result:
     worse = np.nanmean(np.abs(predicted / measured - 1), axis=1) > bar / 100
     return Result(
         law=f"parallel heaps, {'8,192 threads and more' if beyond else 'up to 2,048 threads'}, {card}",
-        fitted={},
+        fitted={} if beyond else levers,
         points=int(judged.sum()),
         error=error,
         unit="%",
