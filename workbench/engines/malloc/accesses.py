@@ -13,7 +13,7 @@ import numpy as np
 from workbench.compiled import RAISED, kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import RANK, moment
-from workbench.engines.malloc.critical_section import book, enter_returns, note_answer
+from workbench.engines.malloc.critical_section import book, enter_returns, note_answer, return_due
 from workbench.engines.malloc.state import (
     ALL_NULL,
     ASKED,
@@ -114,6 +114,7 @@ def end_accesses(run: Run, now: int) -> None:
     state.counters[COUNT.together] = NONE
     for request in range(first, first + _to_int64(state.walks[first, TOGETHER])):
         if state.counters[STOP.fault] == FINE:
+            return_due(run, now)
             _go_on(run, request, now)
     _plan(run)
 

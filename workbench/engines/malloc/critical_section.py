@@ -9,7 +9,6 @@ from workbench.engines.malloc.heap import allocate, give_back
 from workbench.engines.malloc.state import (
     ALL_NULL,
     ARENA,
-    BUMP,
     COUNT,
     HALVE,
     NONE,
@@ -108,7 +107,7 @@ def try_parts(run: Run, request: int, at: int, now: int) -> int:
 def enter_returns(run: Run, request: int, ready: int) -> None:
     """Enter into the timetable when what a request got goes back, where that is known."""
     rules, columns, cuts, state = run.rules, run.columns, run.cuts, run.state
-    if rules.any_frees == 0 or rules.heap == BUMP:
+    if rules.any_frees == 0 or rules.keeps:
         return
     if rules.frees == ARENA:
         _leave_warp(columns, cuts, state, request, ready)

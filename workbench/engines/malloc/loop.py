@@ -83,7 +83,6 @@ def let_one_happen(run: Run, comes: int) -> int:
     counters[COUNT.now] = cycle_of(soonest)
     at = first_place(state.next_event)
     if run.rules.heap == PARALLEL:
-        return_due(run, cycle_of(soonest))
         end_accesses(run, cycle_of(soonest))
         return next_coming(run)
     if rank_of(soonest) == ENDS:

@@ -18,7 +18,7 @@ from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import LAST_CYCLE, RANK, moment, rank_of
 from workbench.engines.malloc.critical_section import note_returned
 from workbench.engines.malloc.loop import arena_that_needs, grow, let_happen, let_one_happen, next_coming
-from workbench.engines.malloc.state import ARENA, BUMP, COUNT, NONE, PIECEWISE, RANK_OF, WARP_AT, Run, State
+from workbench.engines.malloc.state import ARENA, COUNT, NONE, PIECEWISE, RANK_OF, WARP_AT, Run, State
 from workbench.structures.timetable import NEVER, next_due, put
 
 REFUSED = NONE
@@ -119,7 +119,7 @@ def ask_free(run: Any, row: int, cycle: int) -> int:
     if advance_to(run, moment(cycle, RANK.frees)) != FINE:
         return REFUSED
     free_at[row] = counters[COUNT.now] = counters[COUNT.late_cycle] = cycle
-    if run.state.block[row] != NONE and run.rules.heap != BUMP:
+    if run.state.block[row] != NONE and not run.rules.keeps:
         give_up(run, row, cycle)
     return row
 

@@ -163,6 +163,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         by=arenas.by,
         tries=arenas.tries(),
         heap=heap.kind,
+        keeps=int(not heap.gives_back),
         search=ASK if placement is None else SEARCHES.get(placement, ASK),
         granule=options.granule_bytes,
         region=granules_of(case),

@@ -149,6 +149,8 @@ class Rules(NamedTuple):
     by: int
     tries: int
     heap: int
+    keeps: int
+    """1 = what is given up does not go back to the heap."""
     search: int
     granule: int
     region: int

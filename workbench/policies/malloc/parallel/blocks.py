@@ -40,9 +40,10 @@ GROUPS = 1 << 13
 """Groups that have a word each; more than a card holds at once share them by their numbers."""
 LIST_WIDTH = 4
 LIST_WORD, LIST_HEAD, LIST_TAIL, LIST_LENGTH = range(4)
-PARENT, OFFSET, FREE = range(3)
-ENTRY = 3
-"""Words of a block's entry: the first block of its superblock, its place there, of the first block the free blocks."""
+PARENT, OFFSET, FREE, NEXT = range(4)
+ENTRY = 4
+"""Words of a block's entry: the first block of its superblock, its place there, of the
+first block the free blocks and the superblock behind it in line + 1."""
 TRIES, TAKES = 1, 2
 TRIED = 1
 
@@ -92,7 +93,7 @@ class BasicBlocks(ParallelHeap):
         block = -1
         if own[STAGE] == TRIES:
             at = words + LIST + (first + own[TRIED]) % lists * LIST_WIDTH
-            block = pop(memory, at + LIST_HEAD, at + LIST_TAIL)
+            block = pop(memory, at + LIST_HEAD, memory[LINKS], 0)
             if block >= 0:
                 memory[at + LIST_LENGTH] -= 1
             own[TRIED] += 1
@@ -125,14 +126,14 @@ class BasicBlocks(ParallelHeap):
         words = CLASS + which * (LIST + lists * LIST_WIDTH)
         at = words + LIST + see.start // memory[SMALLEST] % lists * LIST_WIDTH
         if memory[at + LIST_LENGTH] < int(see.levers[LIST_BLOCKS]):
-            push(memory, at + LIST_HEAD, at + LIST_TAIL, see.start)
+            push(memory, at + LIST_HEAD, at + LIST_TAIL, see.start, memory[LINKS], 0)
             memory[at + LIST_LENGTH] += 1
             return
         entry = memory[BLOCKS] + see.start // memory[SMALLEST] * ENTRY
         parent = memory[entry + PARENT]
         free = memory[BLOCKS] + parent // memory[SMALLEST] * ENTRY + FREE
         if memory[free] == 0:
-            push(memory, words + HEAD, words + TAIL, parent)
+            push(memory, words + HEAD, words + TAIL, parent, memory[BLOCKS] + NEXT, memory[SMALLEST])
         memory[free] |= np.int64(1) << memory[entry + OFFSET]
 
     def parameters(self) -> np.ndarray:
@@ -163,22 +164,28 @@ def block_class(memory: np.ndarray, size: int) -> int:
 
 
 @kernel
-def push(memory: np.ndarray, head: int, tail: int, start: int) -> None:
+def link_of(start: int, links: int, smallest: int) -> int:
+    """Return the word of the link of what begins at a granule: one a granule, or one an entry of a smallest block."""
+    return links + (start if smallest == 0 else start // smallest * ENTRY)
+
+
+@kernel
+def push(memory: np.ndarray, head: int, tail: int, start: int, links: int, smallest: int) -> None:
     """Let what begins at a granule join the end of a line."""
-    memory[memory[LINKS] + start] = 0
+    memory[link_of(start, links, smallest)] = 0
     if memory[head] == 0:
         memory[head] = start + 1
     else:
-        memory[memory[LINKS] + memory[tail] - 1] = start + 1
+        memory[link_of(memory[tail] - 1, links, smallest)] = start + 1
     memory[tail] = start + 1
 
 
 @kernel
-def pop(memory: np.ndarray, head: int, tail: int) -> int:
+def pop(memory: np.ndarray, head: int, links: int, smallest: int) -> int:
     """Take the oldest out of a line; return the granule at which it begins, -1 = the line is empty."""
     start = memory[head] - 1
     if start >= 0:
-        memory[head] = memory[memory[LINKS] + start]
+        memory[head] = memory[link_of(start, links, smallest)]
     return start
 
 
@@ -186,7 +193,7 @@ def pop(memory: np.ndarray, head: int, tail: int) -> int:
 def from_superblock(memory: np.ndarray, words: int, size: int, first: int, levers: np.ndarray) -> int:
     """Take a block of a superblock, whose other free blocks go to a list; return its first granule, or -1."""
     count, smallest = int(levers[SUPERBLOCK_BLOCKS]), memory[SMALLEST]
-    parent = pop(memory, words + HEAD, words + TAIL)
+    parent = pop(memory, words + HEAD, memory[BLOCKS] + NEXT, memory[SMALLEST])
     if parent < 0:
         parent = from_pool(memory, count * size)
         if parent < 0:
@@ -207,8 +214,8 @@ def from_superblock(memory: np.ndarray, words: int, size: int, first: int, lever
         if taken < 0:
             taken = block
         else:
-            push(memory, at + LIST_HEAD, at + LIST_TAIL, block)
+            push(memory, at + LIST_HEAD, at + LIST_TAIL, block, memory[LINKS], 0)
             memory[at + LIST_LENGTH] += 1
     if memory[free] != 0:
-        push(memory, words + HEAD, words + TAIL, parent)
+        push(memory, words + HEAD, words + TAIL, parent, memory[BLOCKS] + NEXT, memory[SMALLEST])
     return taken
