@@ -16,8 +16,8 @@ import workbench as wb
 from workbench.docs import ROOT
 from workbench.docs.reference.figures import sweeps_with
 from workbench.errors import WorkbenchError
-from workbench.explain.malloc_validation import Curve
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
+from workbench.validation.lock_fit import Curve
 
 FOLDER = ROOT / "docs" / "pictures" / "gallery"
 KEPT = FOLDER / "sweeps.json"

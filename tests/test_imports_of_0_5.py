@@ -42,3 +42,11 @@ def test_a_word_with_another_name_warns_of_it():
     assert shown is drawing and {one.filename for one in caught} == {__file__}
     with pytest.raises(ImportError, match="shon"):
         from workbench.docs.drawings import shon  # noqa: F401
+
+
+def test_a_word_that_is_gone_says_what_to_use_today():
+    sentence = (
+        "workbench.studies.malloc_validation: survey_table is gone since 0.6; `workbench validate malloc` compares"
+    )
+    assert sentence in problem("from workbench.studies.malloc_validation import survey_table")
+    assert problem("from workbench.studies.malloc_validation import Curve, LockFit, fitted, measured") == ""

@@ -52,6 +52,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.explain.discovery.discovery",
         "workbench.explain.discovery.sentences",
     ),
+    "studies.malloc_validation": ("workbench.validation.lock_fit",),
     "studies.pool": ("workbench.advice.replay",),
     "studies.pool.demand": ("workbench.explain.pool_demand",),
     "studies.pool.heap_growth": ("workbench.explain.heap_growth",),
@@ -96,6 +97,9 @@ _MOVED: dict[str, tuple[str, ...]] = {
 
 _RENAMED = {"docs.drawings": {"shown": "drawing"}}
 """Words of 0.5 that have another name in the same module, by the module below `workbench`."""
+
+_GONE = {"studies.malloc_validation": {"survey_table": "`workbench validate malloc` compares allocators with a card"}}
+"""Words of 0.5 that are gone, by the module below `workbench`, and what to use today."""
 
 _PACKAGE = "workbench."
 _STUDIES = "studies."
@@ -150,6 +154,8 @@ class _FormerModule(ModuleType):
                 warnings.warn(message, DeprecationWarning, stacklevel=2)
                 setattr(self, word, value := getattr(module, word))
                 return value
+        if today := _GONE.get(self.__name__.removeprefix(_PACKAGE), {}).get(word):
+            raise ImportError(f"{self.__name__}: {word} is gone since 0.6; {today}")  # `from` hides an AttributeError
         raise AttributeError(f"module {self.__name__!r} has no attribute {word!r}")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import workbench.compiled.cuda as card
 from workbench.errors import WorkbenchError
-from workbench.explain.malloc_validation import measured
+from workbench.validation.lock_fit import measured
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ import pytest
 
 import workbench as wb
 from tests.junk import refusal
-from workbench.explain.malloc_validation import Curve
 from workbench.figures._malloc_on_card import EXAMPLE, draw_malloc_on_card, malloc_on_card_data
+from workbench.validation.lock_fit import Curve
 
 THREADS = np.array([32, 64, 96, 128])
 

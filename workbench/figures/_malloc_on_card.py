@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.explain.malloc_validation import Curve, LockFit, fitted
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import check_room
 from workbench.figures.registry import Calculation, on_paper
+from workbench.validation.lock_fit import Curve, LockFit, fitted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,9 +21,9 @@ EXAMPLE = """\
 import numpy as np
 
 import workbench as wb
-from workbench.explain.malloc_validation import Curve
+from workbench.validation.lock_fit import Curve
 
-# On a machine with a card: curve = workbench.explain.malloc_validation.measured("warp_lock", [32, 64, 96, 128])
+# On a machine with a card: curve = workbench.validation.lock_fit.measured("warp_lock", [32, 64, 96, 128])
 threads = np.array([32, 64, 96, 128])
 curve = Curve("four times made up", "warp_lock", threads, threads // 32, np.array([7.0, 9.5, 12.5, 16.0]))
 wb.figure("malloc_on_card", curves=[curve])"""
@@ -69,7 +69,7 @@ def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
     Parameters
     ----------
     curves : sequence of Curve
-        What `workbench.explain.malloc_validation.measured` found, of one card or of several.
+        What `workbench.validation.lock_fit.measured` found, of one card or of several.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
     if not curves:
         raise InputError(
             "malloc_on_card needs measured curves, of which none is shipped: measure them on your card by "
-            "workbench.explain.malloc_validation.measured('warp_lock', [32, 1024, 4096]) and give them as curves."
+            "workbench.validation.lock_fit.measured('warp_lock', [32, 256, 1024, 4096]) and give them as curves."
         )
     cards, ways = ([*dict.fromkeys(names)] for names in zip(*(curve[:2] for curve in curves), strict=True))
     check_room(len(cards), len(ways), "malloc_on_card")
@@ -107,7 +107,7 @@ def draw_malloc_on_card(data: MallocOnCard) -> Figure:
     frame.value_axis(axes[-1], np.unique(np.concatenate([line.curve.threads for line in data.lines])))
     worst = max(line.fit.error for line in data.lines)
     size = "below 0.01" if worst < 1e-4 else f"at most {100 * worst:.2g}"
-    note = f"markers: measured; lines: the lock model fitted to them\nroot mean square difference: {size} %"
+    note = f"markers: measured; lines: the lock model fitted to them\nheld-out root mean square error: {size} %"
     frame.name_sides(axes, "threads that take memory at once", "a launch (µs)", note)
     frame.legend(figure, axes)
     return figure
