@@ -135,6 +135,7 @@ class Sent(NamedTuple):
     access: Access
     issued: int
     group: int
+    starts: int
     end: int
 
 
@@ -198,8 +199,9 @@ class Run:
         merged = merged and (last.issued, last.group) == (self.now, request.group)
         cycles = {"swap": lock["swap_cycles"], "hold": access.cycles}.get(access.kind, lock["hold_cycles"])
         ends = starts + (0 if merged else cycles)
-        self.latest[access.word] = Sent(access, self.now, request.group, ends)
-        request.acquired = starts
+        starts_with = last.starts if merged and last else starts
+        self.latest[access.word] = Sent(access, self.now, request.group, starts_with, ends)
+        request.acquired = starts_with
         self.result.acquisitions += access.kind == "hold"
         self.result.atomics += access.kind != "hold" and not merged
         self.result.in_vain += access.kind in ("swap", "hold") and starts > reaches
@@ -233,15 +235,16 @@ class Run:
             for given in request.grants:
                 self._returns_at([given])
         elif not any(r.group == request.group and id(r) in self.unanswered for r in self.result.requests):
-            self._returns_at([given for given in self.result.blocks if given.request.group == request.group][::-1])
+            blocks = [given for given in self.result.blocks if given.request.group == request.group]
+            self._returns_at(blocks[::-1], request.ready)
 
-    def _returns_at(self, blocks: list[Given]) -> None:
+    def _returns_at(self, blocks: list[Given], not_before: int = 0) -> None:
         """Blocks go back together when the last of their pieces is given up."""
         gives = [(self.case.rows[row][3], given.request.ready) for given in blocks for row in given.rows]
         backs = [given.grant.back for given in blocks]
         if not gives or min(at for at, _ in gives) < 0 or None in backs:
             return
-        until = max(max(pair) for pair in gives)
+        until = max(not_before, *(max(pair) for pair in gives))
         for given in blocks:
             given.returned = until
         self.serial += 1

@@ -326,6 +326,9 @@ class PageQueue(Queues):
         for _ in range(self.levers["levels"]):
             yield Access("add", ("array", size))
         yield Access("add", ("front", size))
+        if not mine.line:
+            mine.count += 1
+            return None
         page = mine.line.popleft()
         yield Access("each", ("page", page))
 
