@@ -153,7 +153,7 @@ class Run:
         self.under_way: list[tuple[int, int, Request, Acts]] = []
         self.to_return: list[tuple[int, int, list[Given]]] = []
         self.result = Result([self._request(n, *given) for n, given in enumerate(cut(case))], [])
-        self.unanswered = {id(request) for request in self.result.requests}
+        self.answered: list[Request] = []
 
     def _request(self, number: int, rows: list[int], sizes: list[int]) -> Request:
         arrival, thread, *_ = self.case.rows[rows[0]]
@@ -230,13 +230,15 @@ class Run:
             request.ready = max(request.ready, request.arrival + options["launch_cycles"] + policy.scan)
         if policy.divides:
             request.ready += options["split_cycles"] + (policy.scan if policy.when == "after_grant" else 0)
-        self.unanswered.remove(id(request))
+        self.answered.append(request)
         if policy.frees == "refcount":
             for given in request.grants:
                 self._returns_at([given])
-        elif not any(r.group == request.group and id(r) in self.unanswered for r in self.result.requests):
-            blocks = [given for given in self.result.blocks if given.request.group == request.group]
-            self._returns_at(blocks[::-1], request.ready)
+        else:
+            calls = [r for r in self.answered if r.group == request.group]
+            if len(calls) == sum(r.group == request.group for r in self.result.requests):
+                blocks = [given for call in calls for given in call.grants]
+                self._returns_at(blocks[::-1], request.ready)
 
     def _returns_at(self, blocks: list[Given], not_before: int = 0) -> None:
         """Blocks go back together when the last of their pieces is given up."""
