@@ -20,8 +20,9 @@ def cases(count: int, seed: int) -> Iterator[Case]:
 
 
 def _case(draw: random.Random, heap: str) -> Case:
-    granule = draw.choice([1, 1, 2, 4, 8, 16, 32, 64])
-    granules = max(draw.choice([2, 5, 17, 40, 100, 250, 600]), -(-64 // granule))
+    fine = draw.random() < 0.15
+    granule = 1 if fine else draw.choice([1, 1, 2, 4, 8, 16, 32, 64])
+    granules = 600 if fine else max(draw.choice([2, 5, 17, 40, 100, 250, 600]), -(-64 // granule))
     options = {
         "heap_bytes": granules * granule + draw.choice([0, granule - 1]),
         "granule_bytes": granule,
@@ -40,25 +41,50 @@ def _case(draw: random.Random, heap: str) -> Case:
     }
     units = draw.randint(1, 5)
     levers = {"name": heap, **LEVERS[heap](draw, granule, granules)}
-    return Case(_rows(draw, granule, granules), _serve(draw), levers, lock, options, units)
+    rows = _batches(draw, granule, granules) if draw.random() < 0.6 else _trickle(draw, granule, granules)
+    serve = _serve(draw)
+    if fine:
+        rows, serve = _tiny(draw), {"name": "per_thread", "min_alloc": 1, "align": 1}
+    return Case(rows, serve, levers, lock, options, units)
 
 
-def _rows(draw: random.Random, granule: int, granules: int) -> list[Row]:
-    """Calls of some arrivals, most of which come back to the heap more than once."""
+def _batches(draw: random.Random, granule: int, granules: int) -> list[Row]:
+    """A few arrivals of many threads, which fill the heap."""
     threads = draw.choice([3, 12, 20, 50])
     arrivals = sorted(draw.sample(range(draw.choice([6, 60, 600])), draw.randint(1, 5)))
+    first = draw.choice([0, 0, 0, 3, 1000, 2**40])
     most = max(draw.choice([1, 3, granules // 8, granules // 3]) * granule, 1)
     stays = draw.choice([0, 30, 300])
     active, frees, large = draw.choice([0.3, 0.8, 1.0]), draw.choice([0.0, 0.5, 0.9, 1.0]), draw.choice([0.0, 0.1])
     rows: list[Row] = []
     for arrival in arrivals:
-        for thread in range(threads):
+        for thread in range(first, first + threads):
             if draw.random() > active:
                 continue
             size = draw.randint(0, most if draw.random() >= large else granules * granule)
             free_at = arrival + draw.randint(0, stays) if draw.random() < frees else -1
             rows.append((arrival, thread, size, free_at))
     return rows or [(0, 0, 1, -1)]
+
+
+def _trickle(draw: random.Random, granule: int, granules: int) -> list[Row]:
+    """Many arrivals of few threads, most of which give up what they got: blocks are used again and again."""
+    rows: list[Row] = []
+    arrival, most = 0, max(draw.choice([1, 3, granules // 8, granules // 4]) * granule, 1)
+    gap, stays = draw.choice([2, 9, 40]), draw.choice([5, 40, 150])
+    for _ in range(draw.randint(5, 25)):
+        arrival += draw.randint(0, gap) + 1
+        for thread in sorted(draw.sample(range(12), draw.randint(1, 5))):
+            free_at = arrival + draw.randint(0, stays) if draw.random() < 0.95 else -1
+            rows.append((arrival, thread, draw.randint(0, most), free_at))
+    return rows
+
+
+def _tiny(draw: random.Random) -> list[Row]:
+    """A hundred threads and more that ask for a byte or two: bitmaps of several words."""
+    threads, gap = draw.choice([70, 100, 150]), draw.choice([1, 5])
+    rows = [(arrival, thread) for arrival in (0, gap) for thread in range(threads)]
+    return [(a, t, draw.choice([1, 1, 1, 2]), a + draw.randint(0, 90) if draw.random() < 0.4 else -1) for a, t in rows]
 
 
 def _serve(draw: random.Random) -> dict[str, Any]:
