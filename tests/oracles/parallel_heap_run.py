@@ -77,7 +77,9 @@ class Serving(NamedTuple):
 
 def serving(case: Case) -> Serving:
     serve, name = case.serve, case.serve["name"]
-    width = {"warp_aggregated": "warp_size", "small_aggregated": "warp_size", "block_aggregated": "block_size"}.get(name)
+    width = {"warp_aggregated": "warp_size", "small_aggregated": "warp_size", "block_aggregated": "block_size"}.get(
+        name
+    )
     unit = serve[width] if width else 32
     warps = -(-unit // serve["warp_size"]) if name == "block_aggregated" else 0
     return Serving(
