@@ -65,8 +65,8 @@ def of_engine(record: MallocRecord, names: Any) -> dict[str, Any]:
 
 def differences(case: Case) -> dict[str, Any]:
     expected = of_twin(play(case), len(case.rows))
-    found = of_engine(simulated(case), expected)
-    return {name: (expected[name], found[name]) for name in expected if expected[name] != found[name]}
+    result = of_engine(simulated(case), expected)
+    return {name: (expected[name], result[name]) for name in expected if expected[name] != result[name]}
 
 
 LOCK = {"hold_cycles": 1, "swap_cycles": 1, "travel_cycles": 0, "merge_lanes": True}

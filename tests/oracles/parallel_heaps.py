@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any, NamedTuple
 
 Word = tuple[Any, ...]
@@ -182,7 +183,7 @@ class ScatteredPages(Heap):
             yield Access("each", ("bits", at, start // 64))
             chunk = next(c % capacity for c in range(start, start + capacity) if c % capacity not in page.used)
             page.used.add(chunk)
-            return Grant(at * self.page + chunk * page.size, page.size, lambda: self._back([page], chunk))
+            return Grant(at * self.page + chunk * page.size, page.size, partial(self._back, [page], chunk))
         return None
 
     def _run(self, granules: int) -> Series:
@@ -193,7 +194,7 @@ class ScatteredPages(Heap):
             if all(page.size == 0 for page in pages):
                 for page in pages:
                     page.size, page.count, page.used = self.page, 1, {0}
-                return Grant(at * self.page, count * self.page, lambda: self._back(pages, 0))
+                return Grant(at * self.page, count * self.page, partial(self._back, pages, 0))
         return None
 
     def _back(self, pages: list[Page], chunk: int) -> None:
@@ -233,10 +234,10 @@ class Slabs(Heap):
             yield Access("hold", ("class", size), self.levers["slab_cycles"])
             self.refilling.remove(size)
             if not self._below_limit(self.now.get(size), size):
-                found = self._found(size)
-                if found is None:
+                candidate = self._candidate(size)
+                if candidate is None:
                     return None
-                found.size, self.now[size] = size, found
+                candidate.size, self.now[size] = size, candidate
             break
         return (yield from self._block(self.now[size], ask))
 
@@ -259,7 +260,7 @@ class Slabs(Heap):
         limit = max(self.slab // size * self.levers["fill_percent"] // 100, 1)
         return slab is not None and slab.count < limit
 
-    def _found(self, size: int) -> Slab | None:
+    def _candidate(self, size: int) -> Slab | None:
         own = [slab for slab in self.slabs if slab.size == size]
         below = [slab for slab in own if self._below_limit(slab, size)]
         empty = [slab for slab in self.slabs if slab.count == 0 and slab not in self.now.values()]
