@@ -197,17 +197,20 @@ class Run:
         lock, last = self.case.lock, self.latest.get(access.word)
         reaches = self.now + lock["travel_cycles"]
         starts = max(reaches, last.end) if last else reaches
-        merged = lock["merge_lanes"] and access.kind == "add" and last is not None and last.access.kind == "add"
-        merged = merged and (last.issued, last.group) == (self.now, request.group)
         cycles = {"swap": lock["swap_cycles"], "hold": access.cycles}.get(access.kind, lock["hold_cycles"])
-        ends = starts + (0 if merged else cycles)
-        starts_with = last.starts if merged and last else starts
-        self.latest[access.word] = Sent(access, self.now, request.group, starts_with, ends)
-        request.acquired = starts_with
+        merged = last is not None and self._merges(access, request, last)
+        sent = last if last and merged else Sent(access, self.now, request.group, starts, starts + cycles)
+        self.latest[access.word] = sent
+        request.acquired = sent.starts
         self.result.acquisitions += access.kind == "hold"
         self.result.atomics += access.kind != "hold" and not merged
         self.result.in_vain += access.kind in ("swap", "hold") and starts > reaches
-        return ends
+        return sent.end
+
+    def _merges(self, access: Access, request: Request, last: Sent) -> bool:
+        adds = access.kind == last.access.kind == "add"
+        together = (last.issued, last.group) == (self.now, request.group)
+        return self.case.lock["merge_lanes"] and adds and together
 
     def _attempt(self, request: Request, first: int, end: int) -> Acts:
         """Ask for the pieces from `first` up to `end`; where the heap refuses, go on as the policy says (E4)."""
@@ -245,8 +248,8 @@ class Run:
     def _returns_at(self, blocks: list[Given], not_before: int = 0) -> None:
         """Blocks go back together when the last of their pieces is given up."""
         gives = [(self.case.rows[row][3], given.request.ready) for given in blocks for row in given.rows]
-        backs = [given.grant.back for given in blocks]
-        if not gives or min(at for at, _ in gives) < 0 or None in backs:
+        stay = any(given.grant.back is None for given in blocks)
+        if not gives or min(at for at, _ in gives) < 0 or stay:
             return
         until = max(not_before, *(max(pair) for pair in gives))
         for given in blocks:
@@ -257,6 +260,7 @@ class Run:
     def _give_back(self) -> None:
         while self.to_return and self.to_return[0][0] <= self.now:
             for given in heapq.heappop(self.to_return)[2]:
+                assert given.grant.back is not None
                 given.grant.back()
 
 
