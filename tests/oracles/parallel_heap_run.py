@@ -1,7 +1,7 @@
 """A slow twin of a run with a parallel heap: specification 2, R1-R31, E3-E6, written from its sentences alone.
 
-Where the text is silent, the twin reads: a merged addition starts with the one before it; blocks of one warp go back in
-the reverse order of its answers; `during_lock_wait` hides the launch too; a block that goes back at the cycle of its
+The text leaves four things open. A merged addition starts with the one before it here. Blocks of one warp go back in
+the reverse order of its answers. `during_lock_wait` hides the launch too. A block that goes back at the cycle of its
 answer is there for the next effect of that cycle.
 """
 

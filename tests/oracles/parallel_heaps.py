@@ -3,7 +3,7 @@
 A heap makes a generator for each request. The generator yields its accesses one by one, acts at the end of each, and
 returns a grant or None. Words are named by tuples, free blocks are in sets and lists.
 
-Where the text is silent, the twin reads: a page of a large request has one chunk of its own size, which is taken; where
+The text leaves two things open. A page of a large request has one chunk of its own size here, which is taken. Where
 the line of `page_queue` has no page, the count grows by one and the answer is null.
 """
 
