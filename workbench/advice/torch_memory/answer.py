@@ -153,7 +153,7 @@ def _needed(failure: Failure) -> str:
 
 
 def _fits_under(advice: Diagnosis) -> str:
-    how = "" if advice.is_change else ", laid out anew,"
+    how = "" if advice.is_change else ", laid out again,"
     return f"The same requests{how} fit under {called(advice.best_trial)}"
 
 
@@ -218,13 +218,15 @@ def _where_it_fits(advice: Diagnosis) -> Iterator[str]:
         f"where PyTorch gets {bytes_said(need.smallest_card_bytes)} or more."
     )
     if failure is not None and failure.room_bytes is not None:
-        yield f"It had {bytes_said(failure.room_bytes)}."
+        had = bytes_said(failure.room_bytes)
+        limited = f"The limit was less, though reserved and left together were {had}."
+        yield limited if failure.lacked_bytes == 0 else f"It had {had}."
     if advice.is_change:
         now, before = (bytes_said(_card_of(trial, 0)) for trial in (best, own))
         if advice.is_whole:
             yield f"Under {called(best)} it fits from {now} on."
         else:
-            yield f"With its start laid out anew it fits from {before} on, under {called(best)} from {now}."
+            yield f"With its start laid out again it fits from {before} on, under {called(best)} from {now}."
     if advice.card_bytes is not None:
         answer = "fits" if best.fits else "does not fit"
         yield f"On the named card of {bytes_said(advice.card_bytes)} it {answer}."
