@@ -1,10 +1,12 @@
 """The moment that an advice is about: what it says is what an independent walk of the pickle tells, and bounds hold."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests import public_traces
 from tests.advice.torch_memory.test_causes import MADE
 from tests.advice.torch_memory.test_lives import SHIPPED, plain
@@ -12,6 +14,7 @@ from tests.oracles import torch_memory
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
 from tests.slow import thinned
+from workbench.advice.torch_memory import advice as advice_module
 from workbench.advice.torch_memory.holdings import by_site, free_of
 from workbench.advice.torch_memory.snapshot import card_histories
 from workbench.advice.torch_memory.trial import replay_on_card
@@ -27,6 +30,25 @@ WAYS = {
     "a full card": Rules(card=220 * MIB),
     "expandable": Rules(expandable=True),
 }
+
+
+def printed(pattern, line):
+    """The bytes that a line names."""
+    found = re.search(pattern.replace("SIZE", r"([\d.]+) ([KMGT]?i?B)"), line)
+    return float(found[1]) * (1 << 10 * ("B", "KiB", "MiB", "GiB", "TiB").index(found[2])) if found else 0
+
+
+@pytest.mark.parametrize(
+    "place", [*sorted(MADE.glob("*.gz")), *thinned([*public_traces.recordings(), SHIPPED], 9)], ids=lambda it: it.name
+)
+def test_the_printed_lines_hold_their_bounds(place, monkeypatch):
+    """Rounded to the nearest, 3.026 GiB live and 507.4 MiB pinned were more than the 3.521 GiB that they need."""
+    monkeypatch.setattr(advice_module, "TRIALS", 2)
+    monkeypatch.setattr(advice_module, "FEWEST", 2)
+    lines = wb.advise(place).lines()
+    live, pinned = printed("SIZE live", lines[1]), printed("pin SIZE", lines[1])
+    card, peak = printed("where PyTorch gets SIZE or more", lines[4]), printed("reserves SIZE at its peak", lines[4])
+    assert 0 < live + pinned <= card <= peak
 
 
 def as_a_walk_tells(card, snapshot):
