@@ -34,8 +34,8 @@ WAYS = {
 
 def printed(pattern, line):
     """The bytes that a line names."""
-    found = re.search(pattern.replace("SIZE", r"([\d.]+) ([KMGT]?i?B)"), line)
-    return float(found[1]) * (1 << 10 * ("B", "KiB", "MiB", "GiB", "TiB").index(found[2])) if found else 0
+    match = re.search(pattern.replace("SIZE", r"([\d.]+) ([KMGT]?i?B)"), line)
+    return float(match[1]) * (1 << 10 * ("B", "KiB", "MiB", "GiB", "TiB").index(match[2])) if match else 0
 
 
 @pytest.mark.parametrize(
