@@ -201,6 +201,31 @@ def bytes_said(size: float) -> str:
     return f"{size:.0f} B" if divisor == 1 else f"{size / divisor:.4g} {unit}"
 
 
+def bytes_at_least(size: int) -> str:
+    """Return the same rounded down: of parts that must not exceed a whole.
+
+    >>> bytes_at_least(2046820352), bytes_at_least(40 << 30)
+    ('1.906 GiB', '40 GiB')
+    """
+    return _bytes_rounded(size, 1)
+
+
+def bytes_at_most(size: int) -> str:
+    """Return the same rounded up: of what is enough.
+
+    >>> bytes_at_most(2046820352), bytes_at_most(40 << 30), bytes_at_most((1000 << 30) + 1)
+    ('1.907 GiB', '40 GiB', '1001 GiB')
+    """
+    return _bytes_rounded(size, -1)
+
+
+def _bytes_rounded(size: int, sign: int) -> str:
+    unit, divisor = next((one for one in _UNITS if size >= one[1]), ("B", 1))
+    digits = max(4 - len(str(size // divisor)), 0)
+    scaled = sign * (sign * size * 10**digits // divisor)
+    return f"{scaled / 10**digits:.5g} {unit}" if divisor > 1 else f"{size} B"
+
+
 def _not_finite(value: float, style: Style) -> str:
     if math.isnan(value):
         return style.unknown

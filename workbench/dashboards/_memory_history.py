@@ -79,7 +79,7 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
         self._pick(self.place.value + by)
 
     def go_to_decisive(self) -> None:
-        """Go to the moment that the five lines are about: before the card failed, else where most was reserved."""
+        """Go to the moment that the five lines are about: before the card failed, else when memory was tightest."""
         self._pick(self._cards[self.card.value].decisive)
 
     def _choice(self, name: str, changed: Callable[[], None], options: Sequence[Any] = ()) -> widgets.Dropdown:

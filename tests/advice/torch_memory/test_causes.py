@@ -83,7 +83,7 @@ def test_the_rest_of_a_block_that_was_not_split_is_live():
     assert free_of(advice.segments) == (0, 0, 0) and advice.plain()["cards"][0]["live_bytes"] == 2000 * MIB
     assert "1.953 GiB live (1.904 GiB asked for, the rest are rounding and tails) and 0 B free." in advice.lines()[1]
     assert (
-        "Price: reserved peak 1.953 GiB before, 1.914 GiB after; 100 driver calls before, 98 after."
+        "Price: reserved peak 1.954 GiB before, 1.915 GiB after; 100 driver calls before, 98 after."
         in (advice.lines()[3])
     )
 

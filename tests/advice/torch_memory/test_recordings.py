@@ -12,6 +12,7 @@ from tests.recorded_torch import Recorder, exercised
 from tests.slow import thinned
 from workbench.engines.torch_allocator.recording import recording_of, without_releases
 from workbench.engines.torch_allocator.replay import exactness_of, replay_as_recorded, replay_of
+from workbench.engines.torch_allocator.state import AWAITED, IN_USE
 from workbench.workloads.importers import read_trace
 
 ONE, STREAMS = ((0, (0, 0)),), tuple((k * 0x5000, (0, 0)) for k in range(10))
@@ -78,11 +79,28 @@ def test_what_was_searched_before_a_flush_is_not_searched_again(tmp_path):
     assert result.is_exact, str(result)
 
 
-def test_expandable_segments_are_replayed_from_their_own_beginning(tmp_path):
-    made = exercised(Recorder(Rules(expandable=True), STREAMS[:3], 5), 400, 5)
+@pytest.mark.parametrize("seed", thinned([*range(12)], 4))
+def test_expandable_segments_are_replayed_from_their_own_beginning(tmp_path, seed):
+    made = exercised(Recorder(Rules(expandable=True), STREAMS[:3], seed), 400, seed)
     (log,) = logs_of(tmp_path, made.snapshot())
     result = replay_of(log).exactness
     assert result.is_exact, str(result)
+
+
+def test_a_block_is_awaited_at_the_beginning_if_its_release_was_requested_before(tmp_path):
+    """A block was taken for awaited because it is at the end: a flush gave back what was in use."""
+    made = Recorder(Rules(), STREAMS[:1])
+    early, late, other = (made.malloc(0, 30 * MIB) for _ in range(3))
+    made.defer(early, 1)
+    before = len(made.events)
+    made.free(other)
+    made.empty_cache()
+    made.defer(late, 2)
+    made.malloc(0, 12 * MIB)
+    (log,) = logs_of(tmp_path, made.snapshot(len(made.events) - before))
+    start = recording_of(log).start
+    kinds = dict(zip(start.address.tolist(), start.kind.tolist(), strict=True))
+    assert [kinds[address] for address in (early, late, other)] == [AWAITED, IN_USE, IN_USE]
 
 
 def test_a_replay_under_other_rules_is_not_exact_and_says_so(tmp_path):

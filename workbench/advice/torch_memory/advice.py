@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.advice.torch_memory.advice_json import plain_advice
 from workbench.advice.torch_memory.answer import five_lines
-from workbench.advice.torch_memory.diagnosis import Diagnosis
+from workbench.advice.torch_memory.diagnosis import Diagnosis, rank_trials
 from workbench.advice.torch_memory.driver_pool import DriverPoolSnapshot, driver_pool_of
 from workbench.advice.torch_memory.holdings import SegmentSnapshot, segment_snapshot_of
 from workbench.advice.torch_memory.page import notebook_of, page_of
@@ -172,7 +172,7 @@ def advise_logs(
         _check_exactness(card)
     requests = [card.requests for card in cards]
     trials = _with_cards(_evaluate_all(requests, cards[0].own, costs), cards, card_bytes)
-    return Advice(where, cards, trials, _planned(requests, trials), card_bytes, costs)
+    return Advice(where, cards, _settled(trials, cards), _planned(requests, trials), card_bytes, costs)
 
 
 def _check_exactness(card: CardHistory) -> None:
@@ -215,6 +215,22 @@ def _with_cards(trials: list[Trial], cards: Sequence[CardHistory], card_bytes: i
         with_smallest_card(it, requests, [_known(card, it.settings) for card in cards]) if look else it
         for it, look in zip(trials, looked, strict=True)
     ]
+
+
+def _settled(trials: list[Trial], cards: Sequence[CardHistory]) -> list[Trial]:
+    """Return the trials; above the smallest cards of the best, with expandable segments and without, every card serves
+    everything."""
+    failures, requests, own = [card.failure for card in cards], [card.requests for card in cards], cards[0].own
+    settled = {own}
+    while True:
+        recorded = next(trial for trial in trials if trial.settings == own)
+        without = [it for it in trials if it is recorded or not it.settings.expandable_segments]
+        best = [rank_trials(some, recorded, failures)[0] for some in (trials, without)]
+        open_ones = [trial for trial in best if trial.settings not in settled]
+        if not open_ones:
+            return trials
+        settled |= {trial.settings for trial in open_ones}
+        trials = [with_smallest_card(it, requests, is_printed=True) if it in open_ones else it for it in trials]
 
 
 def _known(card: CardHistory, settings: AllocatorSettings) -> Need | None:

@@ -10,7 +10,7 @@ from workbench.advice.torch_memory.diagnosis import fragmentation
 from workbench.advice.torch_memory.growth import growth_sentence
 from workbench.advice.torch_memory.holdings import UNKNOWN_SITE, free_of
 from workbench.advice.torch_memory.trial import assignment
-from workbench.number_text import bytes_said
+from workbench.number_text import bytes_at_least, bytes_at_most, bytes_said
 
 if TYPE_CHECKING:
     from workbench.advice.torch_memory.diagnosis import Diagnosis
@@ -96,20 +96,20 @@ def _tightest(card: CardHistory) -> str:
 
 
 def _held(advice: Diagnosis) -> Iterator[str]:
-    """Yield what the card held then: live, and free of three kinds; and the largest holder."""
+    """Yield what the card held then, rounded down: live, and free of three kinds; and the largest holder."""
     segments = advice.segments
     reserved, free = sum(it.size for it in segments), free_of(segments)
     live, requested = reserved - free.total, int(advice.cards[0].recorded.allocated[advice.cards[0].decisive])
     rounded = requested < (1 - ROUNDING) * live
     rounding = f" ({bytes_said(requested)} asked for, the rest are rounding and tails)" if rounded else ""
     yield (
-        f"At that moment {bytes_said(reserved)} were reserved: {bytes_said(live)} live{rounding} and "
-        f"{bytes_said(free.total)} free."
+        f"At that moment {bytes_said(reserved)} were reserved: {bytes_at_least(live)} live{rounding} and "
+        f"{bytes_at_least(free.total)} free."
     )
     if free.total:
         yield (
-            f"Of the free bytes live neighbors pin {bytes_said(free.pinned)}, private pools keep "
-            f"{bytes_said(free.pooled)}, and {bytes_said(free.returns)} go back by themselves."
+            f"Of the free bytes live neighbors pin {bytes_at_least(free.pinned)}, private pools keep "
+            f"{bytes_at_least(free.pooled)}, and {bytes_at_least(free.returns)} go back by themselves."
         )
     holders = [holder for holder in advice.holders() if not holder.name.startswith("(")]
     if holders:
@@ -156,7 +156,7 @@ def _needed(failure: Failure) -> str:
 
 
 def _fits_under(advice: Diagnosis) -> str:
-    how = "" if advice.is_change else ", laid out anew,"
+    how = "" if advice.is_change else ", laid out again,"
     return f"The same requests{how} fit under {called(advice.best_trial)}"
 
 
@@ -172,7 +172,7 @@ def _action(advice: Diagnosis, cause: Cause | None) -> Iterator[str]:
         yield f"Before Python starts: {assignment(advice.variable, best.conf)}; it took if print({SHOWS_IT}) shows it."
     else:
         yield f"Before Python starts: unset {advice.variable} (PyTorch's defaults are better than what was recorded)."
-    peaks = [bytes_said(trial.cards[0].reserved_peak_bytes) for trial in (own, best)]
+    peaks = [bytes_at_most(trial.cards[0].reserved_peak_bytes) for trial in (own, best)]
     calls = f"{own.cards[0].driver_calls:,} driver calls before, {best.cards[0].driver_calls:,} after"
     yield f"Price: reserved peak {peaks[0]} before, {peaks[1]} after; {calls}."
     if best.settings.expandable_segments and not own.settings.expandable_segments:
@@ -186,7 +186,7 @@ def _instead(advice: Diagnosis) -> str:
     room = None if failure is None else failure.room_bytes
     if room is not None and _card_of(other, 0) > room:
         return "no other setting is enough"
-    needs = f"fits from {bytes_said(_card_of(other, 0))} on"
+    needs = f"fits from {bytes_at_most(_card_of(other, 0))} on"
     if other.settings == advice.own_trial.settings:
         return "change no setting"
     return f"{assignment(advice.variable, other.conf)} {needs}" if other.conf else f"PyTorch's defaults, {needs}"
@@ -220,17 +220,19 @@ def _where_it_fits(advice: Diagnosis) -> Iterator[str]:
     need, failure = card.need, card.failure
     subject = "what was recorded" if failure is None else "with that request served, what was recorded"
     yield (
-        f"{card_name(advice, card)}: {subject} reserves {bytes_said(need.reserved_peak_bytes)} at its peak and fits "
-        f"where PyTorch gets {bytes_said(need.smallest_card_bytes)} or more."
+        f"{card_name(advice, card)}: {subject} reserves {bytes_at_most(need.reserved_peak_bytes)} at its peak and fits "
+        f"where PyTorch gets {bytes_at_most(need.smallest_card_bytes)} or more."
     )
     if failure is not None and failure.room_bytes is not None:
-        yield f"It had {bytes_said(failure.room_bytes)}."
+        had = bytes_said(failure.room_bytes)
+        limited = f"The limit was less, though reserved and left together were {had}."
+        yield limited if failure.lacked_bytes == 0 else f"It had {had}."
     if advice.is_change:
-        now, before = (bytes_said(_card_of(trial, 0)) for trial in (best, own))
+        now, before = (bytes_at_most(_card_of(trial, 0)) for trial in (best, own))
         if advice.is_whole:
             yield f"Under {called(best)} it fits from {now} on."
         else:
-            yield f"With its start laid out anew it fits from {before} on, under {called(best)} from {now}."
+            yield f"With its start laid out again it fits from {before} on, under {called(best)} from {now}."
     if advice.card_bytes is not None:
         answer = "fits" if best.fits else "does not fit"
         yield f"On the named card of {bytes_said(advice.card_bytes)} it {answer}."

@@ -52,7 +52,7 @@ class WhatIf(NamedTuple):
     """FILE:LINE that asked for them."""
     blocks: int
     bytes_at_peak: int
-    """What they took on the first card when it was decided."""
+    """What they took on the first card when memory was tightest."""
     own: Trial
     best: Trial
     """The recorded and the best settings without them."""
@@ -92,7 +92,7 @@ def with_immediate_frees(requests: ReplayInput, handles: np.ndarray) -> ReplayIn
 
 
 class Diagnosis:
-    """The trials of settings on memory snapshots, and who held what when it was decided.
+    """The trials of settings on memory snapshots, and who held what when memory was tightest.
 
     `cards` begins with the card that failed. `exactness` says how much of the recording the replay reproduced.
     """
@@ -188,15 +188,15 @@ class Diagnosis:
         return self.cards[0].segments(self.cards[0].decisive)
 
     def holders(self) -> list[Holder]:
-        """Return who asked for what was live on the first card when it was decided."""
+        """Return who asked for what was live on the first card when memory was tightest."""
         return by_site(self.segments)
 
     def sizes(self) -> list[Holder]:
-        """Return what was live on the first card when it was decided, by classes of size."""
+        """Return what was live on the first card when memory was tightest, by classes of size."""
         return by_size(self.segments)
 
     def pins(self) -> list[Pin]:
-        """Return which live blocks kept free bytes of the first card from going back when it was decided."""
+        """Return which live blocks kept free bytes of the first card from going back when memory was tightest."""
         return pins(self.segments)
 
     def curves(self) -> list[Curve]:

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.advice.torch_memory.growth import Growth, growth_of
 from workbench.advice.torch_memory.holdings import UNKNOWN_SITE, SegmentMap, free_of, segments_at
 from workbench.advice.torch_memory.lives import Lives, Moment, lives_of, moment_of
-from workbench.advice.torch_memory.trial import Need, OutOfMemory, need_of, replay_on_card, runs_out
+from workbench.advice.torch_memory.trial import Need, OutOfMemory, need_of, replay_on_card, runs_out, steps_of
 from workbench.engines.torch_allocator.recording import (
     RecordedBytes,
     Recording,
@@ -227,10 +227,6 @@ def by_event(log: AllocatorLog, played: tuple[ReplayResult, np.ndarray]) -> np.n
     return result
 
 
-MOST_STEPS = 1000
-"""Smaller and smaller cards that the recorded settings are replayed on at most; see `need_of`."""
-
-
 class Failure(NamedTuple):
     """A request that the recorded allocator could not serve."""
 
@@ -337,7 +333,7 @@ class CardHistory:
         peak = int(self.recorded.reserved.max())
         if refused:
             peak = max(peak, replay_on_card(replay, self.own).reserved_peak)
-        need = need_of(replay, self.own, peak, steps=MOST_STEPS)
+        need = need_of(replay, self.own, peak, steps_of(replay))
         if need.runs_out is not None or not need.smallest_card_bytes:
             return need
         refusing = replay_on_card(replay, self.own, need.smallest_card_bytes - ROUND_LARGE)

@@ -14,8 +14,9 @@ from workbench.metrics.torch_allocator import driver_ns
 from workbench.records.torch_allocator import CallCosts
 
 COSTS = CallCosts()
-STEPS = 32
-"""Replays on smaller and smaller cards before the smallest is looked for by bisection."""
+STEPS, ROWS_OF_STEPS = 1, 4_000_000
+"""Replays on smaller and smaller cards before the smallest is looked for by bisection; and the rows of all such replays
+for a card that is printed."""
 
 
 class OutOfMemory(NamedTuple):
@@ -153,7 +154,10 @@ def replay_on_card(replay: ReplayInput, settings: AllocatorSettings, card_bytes:
 
 
 def with_smallest_card(
-    trial: Trial, requests: Sequence[ReplayInput], known: Sequence[Need | None] | None = None
+    trial: Trial,
+    requests: Sequence[ReplayInput],
+    known: Sequence[Need | None] | None = None,
+    is_printed: bool = False,
 ) -> Trial:
     """Look for the smallest card on which nothing is refused, in steps of 2 MiB.
 
@@ -164,9 +168,11 @@ def with_smallest_card(
     ----------
     known : sequence, optional
         What is known of a card already.
+    is_printed : bool
+        Whether to take the `steps_of` a card that is printed.
     """
     needs = [
-        need or need_of(one, trial.settings, card.reserved_peak_bytes)
+        need or need_of(one, trial.settings, card.reserved_peak_bytes, steps_of(one) if is_printed else STEPS)
         for one, card, need in zip(requests, trial.cards, known or [None] * len(requests), strict=True)
     ]
     largest = max(needs, key=lambda need: need.smallest_card_bytes)
@@ -176,6 +182,11 @@ def with_smallest_card(
     )
     runs_out = largest.runs_out if trial.card_bytes is None else trial.runs_out
     return trial._replace(smallest_card_bytes=largest.smallest_card_bytes, runs_out=runs_out, cards=tuple(cards))
+
+
+def steps_of(replay: ReplayInput) -> int:
+    """Return the steps of `need_of` for settings whose smallest card is printed."""
+    return max(ROWS_OF_STEPS // max(len(replay.requests.kind), 1), STEPS)
 
 
 def need_of(replay: ReplayInput, settings: AllocatorSettings, peak: int, steps: int = STEPS) -> Need:
@@ -195,18 +206,17 @@ def need_of(replay: ReplayInput, settings: AllocatorSettings, peak: int, steps: 
     """
     high = -(-math.ceil(peak / settings.per_process_fraction) // ROUND_LARGE)
     low, refused = min(int(replay.live.max(initial=0)) // ROUND_LARGE, high), None
-    below = high - 1
     while low < high:
-        at = below if steps > 0 and settings.per_process_fraction == 1 else (low + high) // 2
+        descends = steps > 0 and settings.per_process_fraction == 1
+        at = high - 1 if descends else (low + high) // 2
         steps -= 1
         played = replay_on_card(replay, settings, at * ROUND_LARGE)
-        if played.refused and at == below:
-            low, refused = high, played
-        elif played.refused:
+        if played.refused:
             low, refused = at + 1, played
+        elif settings.per_process_fraction == 1:
+            high = min(at, max(-(-int(played.reserved.max(initial=0)) // ROUND_LARGE), low))
         else:
-            high = min(at, -(-int(played.reserved.max(initial=0)) // ROUND_LARGE)) if at == below else at
-            below = high - 1
+            high = at
     return Need(peak, high * ROUND_LARGE, None if refused is None else runs_out(replay, refused))
 
 

@@ -175,13 +175,15 @@ def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Bloc
         for address, size, awaited in zip(*(column.tolist() for column in columns), strict=True)
     }
     rounded = rounded_sizes(settings.rules(np.zeros(1, np.int64)), np.maximum(events.size, 1))
-    moving = np.flatnonzero((events.action == ALLOC) | (events.action == FREE_COMPLETED))[::-1]
+    moving = np.flatnonzero(events.action <= FREE_COMPLETED)[::-1]
     columns = (events.action[moving], events.address[moving], rounded[moving])
     for action, address, size in rows_of(*columns):
         if action == ALLOC:
             live.pop(address, None)
-        else:
-            live[address] = _Block(address, size, False, False)
+        elif action == FREE_COMPLETED:
+            live[address] = _Block(address, size, True, False)
+        elif address in live:
+            live[address] = live[address]._replace(awaited=False)
     return sorted(live.values())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -245,9 +246,7 @@ def exactness_of(recording: Recording, played: ReplayResult) -> Exactness:
     )
 
 
-class ReplayInput(NamedTuple):
-    """What one card's program asks for, whatever the allocator's settings."""
-
+class _ReplayColumns(NamedTuple):
     requests: Requests
     event: np.ndarray
     """int64[rows], the event of each request, -1 = what was live before."""
@@ -261,7 +260,11 @@ class ReplayInput(NamedTuple):
     held: np.ndarray = NO_SUPPLY.size
     """int64[blocks], bytes asked for of each block of `start`, by its handle."""
 
-    @property
+
+class ReplayInput(_ReplayColumns):
+    """What one card's program asks for, whatever the allocator's settings."""
+
+    @cached_property
     def live(self) -> np.ndarray:
         """Return the bytes asked for and live after each row: int64[rows]."""
         requested, held = self.requests, self.held
@@ -271,7 +274,8 @@ class ReplayInput(NamedTuple):
         size_of[requested.handle[requested.kind == rows.ALLOC]] = requested.size[requested.kind == rows.ALLOC]
         frees = (requested.kind == rows.FREE) | (requested.kind == rows.COMPLETE)
         change[frees] = -size_of[requested.handle[frees]]
-        return int(held.sum()) + np.cumsum(change)
+        result: np.ndarray = int(held.sum()) + np.cumsum(change)
+        return result
 
     @property
     def reserved_at_start(self) -> int:
