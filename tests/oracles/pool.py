@@ -288,10 +288,16 @@ class Service:
     def from_driver(self, card, size):
         if self.cutting.pages:
             return card.grown(size)
+        small, first = self.cutting.small(size), self.cutting.first(size)
+        if first and not card.last and first + self.cutting.need(size) <= card.longest:
+            self.allocated(card, first, small)
+            card.clock += 1
+            card.origins[-1].idle_since = card.clock
         want, _ = self.cutting.segment(size, card.last, card.cached + card.held, card.longest)
-        if want > card.longest:
-            return None
-        small = self.cutting.small(size)
+        return None if want > card.longest else self.allocated(card, want, small)
+
+    def allocated(self, card, want, small):
+        """A block that the driver gives."""
         origin = Origin(card.next_address, want, small)
         block = Block(small, origin.address, want, origin)
         card.origins.append(origin)

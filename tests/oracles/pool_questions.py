@@ -98,6 +98,11 @@ class Cutting:
             want = max(want // 2, need)
         return want, need
 
+    def first(self, size):
+        """What RMM's pool takes when it is built, if a request is larger than that; 0 = it serves the request."""
+        initial = self.policy.initial if self.name == "rmm_pool" else 0
+        return initial if initial < self.need(size) else 0
+
     def page(self, small):
         """Bytes of a page."""
         return 2 << 20 if small else self.policy.large_page

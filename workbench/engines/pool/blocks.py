@@ -148,6 +148,13 @@ def to_cache(state: State, pool: int, block: int) -> None:
     state.cached[pool // POOLS] += state.blocks.nodes[block * FIELDS + SIZE]
 
 
+@kernel
+def keep_idle(state: State, pool: int, block: int) -> None:
+    """Cache a driver allocation of which nothing is in use yet."""
+    to_cache(state, pool, block)
+    _enter_order(state, pool // POOLS, block)
+
+
 @routine
 def give(rules: Rules, state: State, pool: int, block: int) -> None:
     """Cache a block that was in use, joined with what is cached beside it in the same driver allocation."""

@@ -78,7 +78,7 @@ class Pool(Simulator[PoolRecord]):
     """A service that treats the memories of all cards of a board as one pool; its record always holds every event."""
 
     name = "pool"
-    revision = 2
+    revision = 3
     decides = Slots
     options = PoolOptions
     machine = Board

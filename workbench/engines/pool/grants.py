@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.pool.blocks import from_driver, return_to_driver, use
+from workbench.engines.pool.blocks import from_driver, keep_idle, return_to_driver, use
 from workbench.engines.pool.driver import has_bytes
 from workbench.engines.pool.expandable_segments import bytes_to_map, grow, unmap_free
 from workbench.engines.pool.state import COUNT, FAULT, POOLS, Columns, Policies, Rules, State, note_stitching, stopped
@@ -92,12 +92,25 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
 
 
 @kernel
+def _take_first(columns: Columns, rules: Rules, state: State, row: int, of: int, pool: int) -> None:
+    """Take a card's first driver allocation if the request is larger, and the driver has both."""
+    card, least, size = pool // POOLS, least_segment(columns, rules, of), rules.first_segment
+    if size < least and has_bytes(state, row, card, size + least):
+        block = from_driver(rules, state, row, pool, size)
+        if block != NONE:
+            keep_idle(state, pool, block)
+            state.grown[card] = 2 * size
+
+
+@kernel
 def ask_driver(columns: Columns, rules: Rules, state: State, row: int, of: int, pool: int) -> int:
     """Take a block from the driver for the region `of` an allocation, asked for by a request, -1 = it has too
     little."""
     card = pool // POOLS
     if rules.pages:
         return grow(rules, state, row, pool, columns.need[of])
+    if rules.grows == 2 and state.grown[card] == 0:
+        _take_first(columns, rules, state, row, of, pool)
     size = _segment(columns, rules, state, of, card)
     block = from_driver(rules, state, row, pool, size)
     if block != NONE:

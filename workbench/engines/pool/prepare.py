@@ -144,7 +144,8 @@ def blocks_needed(columns: Columns, rules: Rules, moves: int = 0) -> int:
     """Return the upper bound on the blocks at a time: each allocation or move adds what it takes and what it cuts off.
 
     In segments of pages there is at most one cached block more than blocks in use in each stretch of mapped pages, and
-    no more of these than allocations; a segment begins with a block of its own and is there for an allocation.
+    no more of these than allocations; a segment begins with a block of its own and is there for an allocation. A pool
+    that doubles may have a first block a card that serves nothing.
     """
     allocations = int((columns.names == NONE).sum()) + moves
     if rules.pages:
@@ -153,6 +154,8 @@ def blocks_needed(columns: Columns, rules: Rules, moves: int = 0) -> int:
     if rules.halves:
         most = max(int(columns.need.max(initial=1)), rules.first_segment)
         cuts = most.bit_length() - max(int(columns.need.min(initial=1)), 1).bit_length() + 1
+    if rules.grows == 2:
+        cuts = 2
     return allocations * (1 + (cuts if rules.least_rest < NEVER or rules.halves else 0)) + 1
 
 
@@ -162,8 +165,11 @@ def calls_needed(allocations: int, rules: Rules) -> int:
     Of pages, what goes back at once lies in one cached block. An allocation leaves two of these, what is cut off and
     what is freed, which lose all their pages once, and a release takes some of the pages of one more: three calls. What
     is got at once lies between blocks: of the stretches that an allocation gets, all but one are followed by a cached
-    block that it takes in, one of those two or what such a call left above it: six calls.
+    block that it takes in, one of those two or what such a call left above it: six calls. In a pool that doubles, the
+    first request of a card may get and give back a first block as well.
     """
+    if rules.grows == 2:
+        return 4 * allocations
     return (9 if rules.pages else 2) * allocations
 
 
