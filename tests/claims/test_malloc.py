@@ -37,6 +37,15 @@ def test_exact_ones_hold(id, evidence):
     assert {case.side for case in BY_ID[id].parts(evidence)} == {"for"}
 
 
+def test_the_share_of_atomics_is_counted_where_it_is_not_as_stated(monkeypatch):
+    """It was 1/32 whatever was counted. Lanes of a warp share an addition to one word, so both take two atomics."""
+    monkeypatch.setattr(malloc, "THREADS", [64])
+    words = {"policy.heap": "atomic_pointer", "policy.lock": "word_by_word"}
+    (stated,), (other,) = ([*BY_ID["H2.1"].parts(Evidence(1, None, 1, None, levers=levers))] for levers in ({}, words))
+    assert (stated.side, stated.estimate, stated.note) == ("for", 1 / 32, "2 atomics against 64: 1/32 of them")
+    assert (other.side, other.estimate, other.note) == ("against", 1.0, "2 atomics against 2: 1/1 of them")
+
+
 def test_it_is_true_by_construction_that_any_lane_may_lead(evidence):
     """All lanes of a request call at one moment and are of one warp, so that every run is the same run."""
     assert BY_ID["H2.8"].kind == "by_construction"

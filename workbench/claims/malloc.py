@@ -122,7 +122,13 @@ THREADS = [1, 2, 8, 60, 64, 1000, 1024, 16384, 65536]
 
 
 def _listed(values: Iterable[float]) -> str:
-    return ", ".join(map(number, sorted(values)))
+    """Return values one by one, four and more as their range.
+
+    >>> _listed({3, 1, 2}), _listed({4, 3, 1, 2})
+    ('1, 2, 3', '1 to 4')
+    """
+    ordered = [number(value) for value in sorted(values)]
+    return ", ".join(ordered) if len(ordered) < 4 else f"{ordered[0]} to {ordered[-1]}"
 
 
 def _atomics(evidence: Evidence) -> Iterator[Finding]:
@@ -131,8 +137,8 @@ def _atomics(evidence: Evidence) -> Iterator[Finding]:
         alone, together = (every_seed(runs, "heap_atomics", threads=threads, serve=name) for name in BOTH)
         warps = -(-threads // WARP)
         exact = (alone, together) == ({threads}, {warps})
-        share = warps / threads
-        note = f"{_listed(together)} atomics against {_listed(alone)}: 1/{1 / share:g} of them"
+        share = max(together) / max(alone)
+        note = f"{_listed(together)} atomics against {_listed(alone)}: 1/{number(1 / share)} of them"
         finding = fact(f"n = {threads}", "ceil(n / 32) atomics instead of n", exact, estimate=share, note=note)
         yield of(runs, finding, "heap_atomics", "share of those without")
 

@@ -20,19 +20,25 @@ def conclusions_table() -> str:
     """Return the claims and sweeps that were run under two laws, those whose conclusion changes first."""
     with CONCLUSIONS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    heads = ["law, before -> after", "conclusion", "before", "after"]
+    heads = ["law, before -> after", "conclusion", "before", "after", "cases that change sides"]
     changed = [row for row in rows if row["before"] != row["after"] or row["changed sides"] != "0"]
-    same = [row["claim"] for row in rows if row not in changed]
     cells = [
         [
             row["law"],
             f"{row['claim']}: {row['statement']}",
             f"{row['before']} ({row['cases before']})",
             f"{row['after']} ({row['cases after']})",
+            row["changed sides"],
         ]
         for row in changed
     ]
-    return sections(table(heads, cells), f"Unchanged: {', '.join(dict.fromkeys(same))}." if same else "")
+    return sections(table(heads, cells), *_unchanged([row for row in rows if row not in changed]))
+
+
+def _unchanged(rows: list[dict[str, str]]) -> list[str]:
+    """Return a sentence a law: the claims and sweeps whose conclusions are the same."""
+    laws = dict.fromkeys(row["law"] for row in rows)
+    return [f"Unchanged, {law}: {', '.join(row['claim'] for row in rows if row['law'] == law)}." for law in laws]
 
 
 @cache
