@@ -54,8 +54,8 @@ def write_project(folder: Path) -> list[Path]:
 
 def _python_of_make() -> str:
     """Return what `make` must be told where the `python3` of the shell is not the one that has this package."""
-    found = shutil.which("python3")
-    same = found is not None and Path(found).absolute().parent == Path(sys.executable).absolute().parent
+    candidate = shutil.which("python3")
+    same = candidate is not None and Path(candidate).absolute().parent == Path(sys.executable).absolute().parent
     return "" if same else f" PYTHON={shlex.quote(sys.executable)}"
 
 

@@ -106,21 +106,21 @@ def _pairs(text: str, source: str) -> dict[str, ast.expr | None]:
     if series := re.fullmatch(r"(.+\n)(?:Name: .*, )?dtype: \w+", text.strip(), re.DOTALL):
         lines = (line.rsplit(None, 1) for line in series[1].splitlines())
         return {line[0]: _expression(line[1]) for line in lines if len(line) == 2}
-    shown = _expression(text)
-    if not isinstance(shown, ast.Dict):
-        return {_last_name(source): shown}
-    keys = zip(shown.keys, shown.values, strict=True)
-    return {str(key.value): value for key, value in keys if isinstance(key, ast.Constant)}
+    value = _expression(text)
+    if not isinstance(value, ast.Dict):
+        return {_last_name(source): value}
+    keys = zip(value.keys, value.values, strict=True)
+    return {str(key.value): part for key, part in keys if isinstance(key, ast.Constant)}
 
 
-def _number(shown: ast.expr | None) -> bool | int | float | None:
+def _number(node: ast.expr | None) -> bool | int | float | None:
     """Return the number that an expression writes, such as `4`, `-0.5`, `nan` or `np.float64(4.0)`; None of others."""
-    if isinstance(shown, ast.Call) and len(shown.args) == 1:
-        return _number(shown.args[0])
-    if isinstance(shown, ast.Name) and shown.id.lower() in ("nan", "inf"):
-        return float(shown.id)
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        return _number(node.args[0])
+    if isinstance(node, ast.Name) and node.id.lower() in ("nan", "inf"):
+        return float(node.id)
     try:
-        value = None if shown is None else ast.literal_eval(shown)
+        value = None if node is None else ast.literal_eval(node)
     except (ValueError, TypeError, MemoryError, RecursionError):
         return None
     return value if isinstance(value, (bool, int, float)) else None
@@ -139,8 +139,8 @@ def _last_name(source: str) -> str:
     >>> _last_name("score = 4\\nscore"), _last_name("table.size"), _last_name("f(2)")
     ('score', 'size', 'result')
     """
-    shown = _expression(source.strip().splitlines()[-1])
-    return getattr(shown, "id", getattr(shown, "attr", "result"))
+    node = _expression(source.strip().splitlines()[-1])
+    return getattr(node, "id", getattr(node, "attr", "result"))
 
 
 def _only_row(html: str) -> dict[str, ast.expr | None]:
