@@ -29,7 +29,7 @@ from workbench.figures.advice import advice_figure as advice_figure
 from workbench.levers import lever as lever
 from workbench.mechanisms.measures import add_measure as add_measure
 from workbench.mechanisms.user_measure import measure as measure
-from workbench.notebooks.execution import headline as headline
+from workbench.notebooks.headline import headline as headline
 from workbench.parts import remove as remove
 from workbench.structures.bitmaps import first_start as first_start
 from workbench.structures.bitmaps import is_free as is_free

@@ -34,7 +34,7 @@ WORDS = {
     "tune": "workbench.tuning",
     "open_study": "workbench.tuning",
     "dashboard": "workbench.dashboards",
-    "headline": "workbench.notebooks.execution",
+    "headline": "workbench.notebooks.headline",
     "lever": "workbench.levers",
     "measure": "workbench.mechanisms.user_measure",
     "add_measure": "workbench.mechanisms.measures",

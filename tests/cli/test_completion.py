@@ -37,7 +37,8 @@ def test_workbench_alone_names_no_file_that_is_not_there(tmp_path):
     assert "/" not in elsewhere
     assert "$ workbench open dashboard shared_memory" in elsewhere
     assert elsewhere.endswith(
-        "SWEEP.yaml and STUDY.yaml are files of yours; workbench list schema says\nwhat may stand in a sweep."
+        "SWEEP.yaml and STUDY.yaml are files of yours: workbench new project NAME writes\n"
+        "some to begin with, workbench list schema says what may stand in a sweep."
     )
     assert max(map(len, elsewhere.splitlines())) <= 80
 

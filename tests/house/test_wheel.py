@@ -81,6 +81,10 @@ def test_it_has_the_data_that_the_package_reads_and_no_tests(wheel):
     assert "workbench/workloads/catalogue.yaml" in names
     assert any(name.startswith("workbench/specification/") for name in names)
     assert any(name.startswith("workbench/machine/presets/") for name in names)
+    for kept in ("sweeps", "notebooks"):
+        files = [path for path in sorted((ROOT / kept).rglob("*")) if path.suffix in (".yaml", ".ipynb", ".csv")]
+        assert {f"workbench/examples/{path.relative_to(ROOT)}" for path in files} <= set(names)
+    assert "workbench/examples/data/made_up_snapshot.pickle.gz" in names
     assert {"workbench/py.typed", "workbench/__init__.pyi", "workbench/policies/pool/__init__.pyi"} <= set(names)
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "sweeps/"))]
 
@@ -102,3 +106,17 @@ def test_what_it_lists_is_there(python, tmp_path):
         listed = run(python, tmp_path, *words)
         assert listed.returncode == 0, (words, listed.stderr)
         assert listed.stdout
+
+
+def test_a_project_of_the_wheel_runs_and_a_lesson_brings_what_it_reads(python, tmp_path):
+    made = run(python, tmp_path, "new", "project", "mine")
+    assert made.returncode == 0, made.stderr
+    done = run(python, tmp_path / "mine", "run", "sweep.yaml", "--seeds", "2", "--out", "kept")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "mine" / "kept" / "figures" / "drain_difference.pdf").is_file()
+    copied = run(python, tmp_path, "new", "notebook", "torch_allocator")
+    assert copied.returncode == 0, copied.stderr
+    assert (tmp_path / "data" / "made_up_snapshot.pickle.gz").is_file()
+    sweep = run(python, tmp_path, "new", "sweep", "dispatch")
+    assert sweep.returncode == 0, sweep.stderr
+    assert run(python, tmp_path, "plan", "dispatch.yaml").returncode == 0

@@ -14,7 +14,8 @@ from PIL import Image
 
 import workbench as wb
 from workbench.errors import InputError, StoreError
-from workbench.notebooks.execution import MIME, NotebookRun, headlines
+from workbench.notebooks.execution import NotebookRun
+from workbench.notebooks.headline import MIME, headlines
 from workbench.notebooks.notebook_file import Notebook
 from workbench.notebooks.report import HtmlReport
 from workbench.notebooks.tasks import Task
@@ -237,6 +238,67 @@ def test_headline_numbers_are_read_in_their_order_the_last_value_of_a_name(tmp_p
         displaying(headline={"a": 2, "c": [1]}),
     ]
     assert headlines(nbformat.v4.new_notebook(cells=cells)) == {"a": 2, "b": True}
+
+
+def valued(source, text, **data):
+    """A notebook whose last cell has a value that is shown so."""
+    value = nbformat.v4.new_output("execute_result", {"text/plain": text, **data})
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, outputs=[value])])
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "numbers"),
+    [
+        ("score = 4\nscore", "4", {"score": 4}),
+        ("result.score", "np.float64(-4.5)", {"score": -4.5}),
+        ("f(2)", "True", {"result": True}),
+        ("x", "nan", {"x": "nan"}),
+        ("score", "'done'", {}),
+        ("score", "[4, 5]", {}),
+        ("score", "<Results>", {}),
+        ("dict(a=1)", "{'a': 1, 'b': np.float64(0.5), 'policy': 'best_fit'}", {"a": 1, "b": 0.5}),
+        ("d", "{" + ", ".join(f"'x{k}': {k}" for k in range(41)) + "}", {}),
+    ],
+)
+def test_without_a_record_the_last_value_is_the_result(source, text, numbers):
+    assert headlines(valued(source, text)) == numbers
+
+
+def test_a_series_and_a_table_of_one_row_are_results():
+    import pandas as pd
+
+    table = pd.DataFrame({"policy": ["best_fit"], "speed_up": [1.25], "seeds": [20]})
+    assert headlines(valued("t", str(table), **{"text/html": table._repr_html_()})) == {"speed_up": 1.25, "seeds": 20}
+    assert headlines(valued("t", str(table.iloc[0]))) == {"speed_up": 1.25, "seeds": 20}
+    two = pd.concat([table, table])
+    assert headlines(valued("t", str(two), **{"text/html": two._repr_html_()})) == {}
+
+
+def test_a_record_comes_before_the_last_value_and_an_earlier_value_is_none():
+    node = valued("score", "4")
+    node.cells.insert(0, displaying(headline={"saved": 12.5}))
+    assert headlines(node) == {"saved": 12.5}
+    node = valued("score", "4")
+    node.cells.append(nbformat.v4.new_code_cell("print(score)"))
+    assert headlines(node) == {}
+
+
+def test_records_of_scrapbook_are_results():
+    kinds = [
+        ("json", "count", 3),
+        ("text", "who", "best_fit"),
+        ("json", "pair", {"a": 1, "b": [2]}),
+        ("json", "c", [1]),
+    ]
+    scraps = [
+        nbformat.v4.new_output(
+            "display_data",
+            {f"application/scrapbook.scrap.{kind}+json": {"name": name, "data": data, "encoder": kind, "version": 1}},
+        )
+        for kind, name, data in kinds
+    ]
+    node = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("glue()", outputs=scraps)])
+    assert headlines(node) == {"count": 3, "who": "best_fit", "a": 1}
 
 
 def test_a_headline_takes_numbers_of_numpy_and_what_json_does_not_know_as_a_text(capsys):

@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.cli._new_files import refuse_existing, write_new
 from workbench.cli.commands import DONE
 from workbench.errors import InputError, unknown_name
 
@@ -51,16 +52,9 @@ def write_policy(question: str, name: str, folder: Path) -> tuple[Path, Path]:
         raise unknown_name("", "question", question, QUESTIONS)
     _check_word(name)
     texts = {folder / f"{name}.py": policy_text(question, name), folder / f"test_{name}.py": test_text(question, name)}
-    for path in texts:
-        if path.exists():
-            raise InputError(f"{path} exists already; choose another name, or another folder with --into.")
+    refuse_existing(texts)
     _check_free(question, name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"{folder}: no file can be written there ({problem.strerror}).") from None
+    write_new({path: text.encode() for path, text in texts.items()})
     policy, test = texts
     return policy, test
 

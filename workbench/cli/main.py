@@ -121,7 +121,10 @@ def quickstart(folder: Path | None = None) -> str:
     """
     lines = [f"  {start.name:<9}{start.description}\n  {'':<9}$ {command_of(start, folder)}" for start in STARTS]
     text = "\n".join(["Four roads, each with a command to start on:", "", *lines])
-    yours = "\n\nSWEEP.yaml and STUDY.yaml are files of yours; workbench list schema says\nwhat may stand in a sweep."
+    yours = (
+        "\n\nSWEEP.yaml and STUDY.yaml are files of yours: workbench new project NAME writes\n"
+        "some to begin with, workbench list schema says what may stand in a sweep."
+    )
     return text + (yours if "SWEEP.yaml" in text else "")
 
 

@@ -6,6 +6,7 @@ As a program, the main job (`make run`): placement on the source document's work
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -162,6 +163,40 @@ def _report(
     for path in figures:
         if path.suffix == ".png":
             print(f"figure: {path}")
+    print(f"next: {next_command(results, folder, args)}")
+
+
+MOST_SEEDS_NEXT = 1000
+"""The seeds up to which a run with more of them is proposed."""
+
+
+def next_command(results: Results, folder: Path, args: argparse.Namespace) -> str:
+    """Return the command that goes on from here, and what it does.
+
+    If runs failed, it tries them again. If a comparison is undecided, it has the seeds that tell the least effect.
+    Otherwise it writes a bundle for a paper.
+    """
+    same = ["workbench", "run", args.sweep, *(word for text in args.set for word in ("--set", text))]
+    out = ["--out", args.out] if args.out else []
+    seeds = results.plan.sweep.seeds
+    if results.failures:
+        return f"{shlex.join([*same, *_seeds(args.seeds), *out])}  (tries what failed again)"
+    needed = _seeds_that_decide(results)
+    if needed > len(seeds) and seeds == [*range(len(seeds))] and results.plan.sweep.until is None:
+        return f"{shlex.join([*same, *_seeds(needed), *out])}  (as many seeds as tell the least effect)"
+    return f"{shlex.join(['workbench', 'export', str(folder), '--to', 'paper'])}  (tables, figures, numbers in LaTeX)"
+
+
+def _seeds(count: int | None) -> list[str]:
+    return [] if count is None else ["--seeds", str(count)]
+
+
+def _seeds_that_decide(results: Results) -> int:
+    """Return the seeds that decide each undecided comparison for which so many runs pay off; 0 if there is none."""
+    from workbench.statistics.comparisons import judged
+
+    undecided = (one for one in judged(results).verdicts.values() if one.word == "undecided")
+    return max((needed for one in undecided if (needed := one.seeds_needed or 0) <= MOST_SEEDS_NEXT), default=0)
 
 
 def _report_shard(results: Results, folder: Path, args: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ headline(...)       numbers of a notebook that become columns of that index
 """
 
 from workbench.notebooks.batch import NotebookBatch, run_notebooks
-from workbench.notebooks.execution import NotebookRun, headline
+from workbench.notebooks.execution import NotebookRun
+from workbench.notebooks.headline import headline
 
 __all__ = ["NotebookBatch", "NotebookRun", "headline", "run_notebooks"]

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from workbench.errors import StoreError, missing_extra
 from workbench.experiments.results_folder import refuse_foreign, write_own
-from workbench.notebooks.execution import MARK, Headline, NotebookRun, headlines, readable
+from workbench.notebooks.execution import MARK, NotebookRun
+from workbench.notebooks.headline import Headline, headlines, readable
 from workbench.notebooks.tasks import Task
 
 PAGES, INDEX, TABLE = "pages", "index.html", "index.csv"

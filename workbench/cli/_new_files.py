@@ -1,0 +1,37 @@
+"""Files that `workbench new` writes: all of them or none, and never over a file that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from workbench.errors import InputError
+
+
+def write_new(contents: Mapping[Path, bytes]) -> None:
+    """Write new files with their folders.
+
+    Raises
+    ------
+    InputError
+        A file is there already, or one cannot be written; none of them is left behind.
+    """
+    refuse_existing(contents)
+    written: list[Path] = []
+    try:
+        for path, content in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                written.append(path)
+                file.write(content)
+    except OSError as problem:
+        for done in written:
+            done.unlink(missing_ok=True)
+        raise InputError(f"{path.parent}: no file can be written there ({problem.strerror}).") from None
+
+
+def refuse_existing(paths: Iterable[Path]) -> None:
+    """Raise InputError if one of the files is there already."""
+    for path in paths:
+        if path.exists() or path.is_symlink():
+            raise InputError(f"{path} exists already; choose another name, or another folder with --into.")
