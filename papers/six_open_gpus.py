@@ -398,7 +398,7 @@ def make_paper(seeds: int, to: Path) -> int:
             "the public serving trace is not on this machine: a synthetic workload stands for it, and the text says so"
         )
     if evidence.residency is None:
-        print("no public trace of kernels is on this machine: the section on lost residency has no numbers")
+        print("no public trace of kernels is on this machine: the section on lost residency is left out")
     folder = write_paper(evidence, to / "paper")
     result = set_pdf(folder)
     print(result.sentence)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 DISTRIBUTION = "gpu-policy-workbench"
@@ -97,6 +99,68 @@ def nearest_name(got: object, known: Iterable[str]) -> str | None:
     names = {name.lower(): name for name in sorted(known)}
     close = difflib.get_close_matches(shown(got).strip("'").lower(), names, n=1, cutoff=0.5)
     return names[close[0]] if close else None
+
+
+_ALIKE = 0.6
+"""Of the part of a file's name before its first dot, from 0 to 1: below this, two names are not alike."""
+_MOST_FILES = 10_000
+"""Of a folder in which a similar name is looked for."""
+
+
+def nearest_file(path: str | os.PathLike[str]) -> str | None:
+    """Return the path that a missing one is most like, each wrong part replaced; None where there is none like it.
+
+    >>> nearest_file(__file__.replace("errors", "erors")) == __file__, nearest_file("nowhere/zebra.yaml")
+    (True, None)
+    """
+    wanted = Path(path)
+    place = Path(wanted.anchor)
+    for part in wanted.parts[1:] if wanted.anchor else wanted.parts:
+        near = part if os.path.lexists(place / part) else _nearest_entry(place, part)
+        if near is None:
+            return None
+        place /= near
+    return str(place) if place != wanted and place.exists() else None
+
+
+def _nearest_entry(folder: Path, name: str) -> str | None:
+    """Return the name in a folder that is most like another one: first its part before the first dot, then all."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _MOST_FILES)]
+    except (OSError, ValueError):
+        return None
+    likeness = {other: (_likeness(_stem(name), _stem(other)), _likeness(name, other)) for other in sorted(names)}
+    best = max(likeness, key=lambda other: likeness[other], default=None)
+    return best if best is not None and likeness[best][0] >= _ALIKE else None
+
+
+def _stem(name: str) -> str:
+    return name.lower().partition(".")[0]
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def no_file(path: str | os.PathLike[str], sentence: str = "there is no such file.") -> InputError:
+    """Say that there is no file of a name, and guess which one was meant.
+
+    >>> print(no_file("nowhere/zebra.yaml"))
+    nowhere/zebra.yaml: there is no such file.
+    """
+    return InputError(f"{os.fspath(path)}: {sentence}{file_guess(path)}")
+
+
+def file_guess(path: str | os.PathLike[str]) -> str:
+    """Return the end of a sentence about a missing file or folder: which one was perhaps meant."""
+    near = nearest_file(path)
+    return f" Did you mean {near}?" if near else ""
+
+
+def unreadable(path: str | os.PathLike[str], problem: OSError) -> InputError:
+    """Say why a file cannot be read, and of one that is not there which was perhaps meant."""
+    return no_file(path, f"cannot be read ({problem.strerror or problem}).")
 
 
 class MissingPart(WorkbenchError):

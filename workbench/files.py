@@ -23,7 +23,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from workbench.errors import InputError
+from workbench.errors import unreadable
 
 GRAIN_NS = 2 * 10**9
 """The coarsest clock of a file system in use (FAT's)."""
@@ -136,7 +136,7 @@ def _digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror or problem}).") from None
+        raise unreadable(path, problem) from None
 
 
 _MOUNTS = Path("/proc/self/mountinfo")

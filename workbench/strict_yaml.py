@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, shown, unreadable
 
 MOST_BYTES = 1 << 24
 _MERGE = "tag:yaml.org,2002:merge"
@@ -34,7 +34,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
             raise InputError(f"{path}: is larger than {MOST_BYTES >> 20} MiB, which no such file is.")
         text = content.decode("utf-8-sig")
     except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror}).") from None
+        raise unreadable(path, problem) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text, so it is no YAML file.") from None
     return parse_mapping(text, str(path))

@@ -30,6 +30,9 @@ measures: [drain_cycles]
 def sweep(tmp_path, monkeypatch) -> str:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "drain.yaml").write_text(SWEEP)
+    (tmp_path / "folder").mkdir()
+    for folder in (tmp_path, tmp_path / "folder"):
+        (folder / "snapshot.pickle").write_bytes(b"")
     return "drain.yaml"
 
 
@@ -145,8 +148,49 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
         (["run", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),
         (["plan", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),
         (["results", "nowhere"], "nowhere is not a results folder"),
+        (["run", "drain.yaml", "--seed", "5"], "there is no option --seed. Did you mean --seeds? See: workbench run"),
+        (["plan", "--seed=5", "drain.yaml"], "there is no option --seed. Did you mean --seeds? See: workbench plan"),
+        (["claims", "--seed", "5"], "there is no option --seed. Did you mean --seeds?"),
+        (["list", "levers", "--jso"], "there is no option --jso. Did you mean --json?"),
+        (["run", "drain.yaml", "--zzz"], "workbench run: there is no option --zzz. See: workbench run --help"),
+        *(
+            ([*words, name], f"Did you mean {near}?")
+            for words, name, near in (
+                (["run"], "drian.yaml", "drain.yaml"),
+                (["plan"], "drain.yml", "drain.yaml"),
+                (["tune"], "drian.yaml", "drain.yaml"),
+                (["explain", "sensitivity"], "drian.yaml", "drain.yaml"),
+                (["advise"], "snapshto.pickle", "snapshot.pickle"),
+                (["trace", "import"], "folder/snapshto.pickle", "folder/snapshot.pickle"),
+                (["trace", "replay"], "foldre/snapshot.pickle", "folder/snapshot.pickle"),
+                (["occupancy", "--trace"], "snapshto.pickle", "snapshot.pickle"),
+                (["coresident", "--machine", "h100"], "snapshto.pickle", "snapshot.pickle"),
+                (["notebook"], "snapshto.ipynb", "snapshot.pickle"),
+                (["list", "presets"], "drian.yaml", "drain.yaml"),
+                (["list", "measures"], "snapshto.py", "snapshot.pickle"),
+                (["results"], "foldre", "folder"),
+                (["status"], "foldre", "folder"),
+                (["export", "--to", "new"], "foldre", "folder"),
+                (["verify"], "foldre", "folder"),
+                (["trust"], "foldre", "folder"),
+                (["gather", "--out", "new"], "foldre", "folder"),
+                (["open", "lab"], "foldre", "folder"),
+                (["open", "dashboard"], "drian.yaml", "drain.yaml"),
+                (["open", "dashboard"], "./foldre", "folder"),
+            )
+        ),
+        *(
+            (words, "there is no preset 'mi400'; nearest: mi30")
+            for words in (
+                ["list", "presets", "mi400"],
+                ["plan", "drain.yaml", "--set", "machine=mi400"],
+                ["plan", "drain.yaml", "--set", "machine={preset: mi400}"],
+                ["occupancy", "--machine", "mi400", "--threads", "64"],
+            )
+        ),
+        (["list", "presets", "zebra"], "workbench list presets shows all. For a card of yours: workbench new preset"),
         (["list", "policies", "placemnt"], "unknown question 'placemnt'"),
-        (["list", "presets", "mi355"], "Did you mean mi355x?"),
+        (["list", "presets", "mi355"], "Did you mean mi355x? Else: workbench new preset machine my_card"),
         (["claims", "H9.9"], "unknown claim 'H9.9'"),
         (["claims", "--seeds", "0"], "argument --seeds: must be a whole number of at least 1. Got '0'"),
         (["status", "nowhere"], "nowhere is not a results folder: it holds no rows."),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.export.small import runs
 from tests.needs import needs
+from workbench.export.tex import render
 
 pytestmark = [needs("pdftotext"), pytest.mark.slow]
 ENGINES = pytest.mark.parametrize("engine", [pytest.param(name, marks=needs(name)) for name in ("pdflatex", "xelatex")])
@@ -95,3 +96,28 @@ def test_a_table_wider_than_the_column_is_made_smaller(tmp_path):
     results = runs(policy={**policy, "queue": {"vary": ["fifo_head_only", wide]}})
     _, message = typeset(results.export(tmp_path / "paper"), "pdflatex", twice=False)
     assert "Overfull \\hbox" not in message
+
+
+@needs("pdflatex")
+@pytest.mark.parametrize("widest", [100, 400, 900], ids="{} pt".format)
+def test_a_narrow_table_and_a_wide_one_have_letters_of_one_size(widest, tmp_path):
+    widths = {"narrow": 50, "broad": 200, "widest": widest}
+    for name, width in widths.items():
+        table = rf"\begin{{tabular}}{{@{{}}l@{{}}}}\makebox[{width}pt][l]{{{name}xx}}\end{{tabular}}%"
+        (tmp_path / f"{name}.tex").write_text(table)
+    lines = [
+        r"\documentclass[10pt,twocolumn]{article}\usepackage{graphicx}\setlength{\textwidth}{450pt}",
+        render("one_size.tex"),
+        r"\begin{document}",
+        *(rf"\wbmeasure{{\input{{{name}}}}}" for name in widths),
+        *(rf"\wbtable{{\input{{{name}}}}}{{A caption.}}{{tab:{name}}}" for name in widths),
+        r"\end{document}",
+    ]
+    (tmp_path / "main.tex").write_text("\n".join(lines))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "Overfull" not in done.stdout, done.stdout[-2000:]
+    boxes = subprocess.run(["pdftotext", "-bbox", "main.pdf", "-"], cwd=tmp_path, capture_output=True, text=True)
+    found = re.findall(r'yMin="([\d.]+)" xMax="[\d.]+" yMax="([\d.]+)">(\w+)xx<', boxes.stdout)
+    heights = {name: round(float(high) - float(low), 2) for low, high, name in found}
+    assert {*heights} == {*widths} and len({*heights.values()}) == 1

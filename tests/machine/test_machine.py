@@ -149,9 +149,9 @@ def test_granules_that_are_no_power_of_two_and_nvidias_reserve():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("mi355", "drain.yaml: machine: unknown machine preset 'mi355'"),
-        ({"preset": "mi355"}, "drain.yaml: machine.preset: unknown machine preset 'mi355'"),
-        ({"preset": ["mi355x"]}, "drain.yaml: machine.preset: unknown machine preset ['mi355x']"),
+        ("mi355", "drain.yaml: machine: there is no preset 'mi355'"),
+        ({"preset": "mi355"}, "drain.yaml: machine.preset: there is no preset 'mi355'"),
+        ({"preset": ["mi355x"]}, "drain.yaml: machine.preset: there is no preset ['mi355x']"),
         ({"segment": 64}, "drain.yaml: machine: unknown key 'segment'"),
         ({"preset": "h100", "segmnts": 64}, "drain.yaml: machine: unknown key 'segmnts'"),
         ({"segments": 1}, "drain.yaml: machine.segments must be a whole number from 2 to 4096. Got 1. Nearest: 2."),

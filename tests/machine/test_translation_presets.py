@@ -69,5 +69,5 @@ def test_the_groups_of_the_k80_are_those_of_its_table_of_sharing():
 def test_a_sweep_names_one_and_changes_a_figure():
     changed = TranslationMachine.read({"preset": "awma", "walkers": 8})
     assert (changed.page_bytes, changed.walkers, changed.walk_queue) == (65536, 8, 32)
-    with pytest.raises(ValueError, match="unknown machine preset 'awma'"):
+    with pytest.raises(ValueError, match="there is no preset 'awma'"):
         read_machine("awma")

@@ -161,7 +161,7 @@ def test_presets_are_measured_unless_they_are_asked_for_on_paper() -> None:
     [
         ({"preset": "dgx_h100", "widths": "printed"}, r"machine.widths must be one of measured, paper. Got 'printed'"),
         ({"widths": "paper"}, r"machine.widths must stand beside a preset or a topology file"),
-        ({"preset": "dgx_h1000", "widths": "paper"}, r"unknown machine preset 'dgx_h1000'"),
+        ({"preset": "dgx_h1000", "widths": "paper"}, r"there is no preset 'dgx_h1000'"),
     ],
 )
 def test_widths_that_make_no_sense_are_refused(given: dict[str, object], says: str) -> None:

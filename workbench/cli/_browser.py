@@ -7,17 +7,18 @@ is not.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import webbrowser
 from pathlib import Path
 
-from workbench.cli.commands import DONE
+from workbench.cli.commands import DONE, PASSED_ON
 from workbench.dashboards import DASHBOARDS
 from workbench.dashboards.page_access import MOST_PAGES
 from workbench.dashboards.process_supervisor import run_supervised
 from workbench.dashboards.voila_server import serve
-from workbench.errors import InputError, WorkbenchError
+from workbench.errors import InputError, WorkbenchError, no_file
 
 
 def _arguments_of_dashboard(parser: argparse.ArgumentParser) -> None:
@@ -59,12 +60,24 @@ def _arguments_of_lab(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", nargs="?", default=None, help="where to open it (default: notebooks/ if there is one)"
     )
-    parser.add_argument("--port", type=int, default=8888)
+    parser.add_argument("--port", type=int, default=8888, metavar="PORT", help="where it listens (default: 8888)")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    parser.epilog = "Any other option, and all behind it, goes to JupyterLab: workbench open lab --ip=0.0.0.0"
+    parser.set_defaults(**{PASSED_ON: []})
 
 
 def _run_lab(args: argparse.Namespace) -> int:
+    if args.folder and not Path(args.folder).exists():
+        raise no_file(args.folder, "there is no such folder.")
     folder = args.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
-    return run_supervised([sys.executable, "-m", "jupyterlab", f"--port={args.port}", *QUIET, folder])
+    return run_supervised([sys.executable, "-m", "jupyterlab", *lab_options(args), folder])
+
+
+def lab_options(args: argparse.Namespace) -> list[str]:
+    """Return the options of JupyterLab: as root it runs where it is told to, as in a container."""
+    own = [f"--port={args.port}", *(["--no-browser"] if args.no_browser else [])]
+    as_root = ["--allow-root"] if os.geteuid() == 0 else []
+    return [*own, *as_root, *QUIET, *getattr(args, PASSED_ON)]
 
 
 LAB = _arguments_of_lab, _run_lab

@@ -144,13 +144,17 @@ def _machine(args: argparse.Namespace, file: str) -> tuple[str, Any]:
 def _card_of(file: str) -> str:
     """Return the preset of the card that a trace was recorded on."""
     from workbench.machine import preset_for_device
+    from workbench.machine.presets import NEW_PRESET
     from workbench.workloads.catalogue import trace_file
     from workbench.workloads.importers import read_trace
 
     names = [card.name for card in read_trace(trace_file(file)).cards]
     preset_name = next((preset for preset in map(preset_for_device, names) if preset), None)
     if preset_name is None:
-        raise InputError(f"{file} was recorded on {', '.join(names) or 'no card that it names'}; say --machine PRESET.")
+        recorded_on = ", ".join(names) or "no card that it names"
+        raise InputError(
+            f"{file} was recorded on {recorded_on}; say --machine PRESET, or write one: {NEW_PRESET.format('machine')}"
+        )
     return preset_name
 
 

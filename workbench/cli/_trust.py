@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from workbench.cli.commands import DONE, SOME_FAILED
-from workbench.errors import InputError, StoreError
+from workbench.errors import InputError, StoreError, file_guess
 from workbench.experiments.named_code import CodeFile, code_homes, code_listing
 from workbench.trust import sign
 
@@ -26,7 +26,7 @@ def _arguments_of_trust(parser: argparse.ArgumentParser) -> None:
 def _run_trust(args: argparse.Namespace) -> int:
     homes = code_homes(Path(args.folder))
     if not homes:
-        raise StoreError(f"{args.folder} is no results folder and no bundle.")
+        raise StoreError(f"{args.folder} is no results folder and no bundle.{file_guess(args.folder)}")
     listings = {home: code_listing(home) for home in homes}
     code = {home: files for home, (_, files) in listings.items() if files}
     if not code:

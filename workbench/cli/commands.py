@@ -80,6 +80,9 @@ GROUPS = {
 }
 """The first words of commands of two, and what these have in common."""
 
+PASSED_ON = "passed_on"
+"""The argument that takes unknown options of a command, for the program that it starts; a list by default."""
+
 SPECIFICATIONS = (
     "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/ (of an installed package: "
     "workbench/specification/)."
@@ -137,4 +140,5 @@ def overview(group: str = "") -> str:
     else:
         usage, rows = "workbench COMMAND", [(word, _description(word)) for word in first_words()]
     lines = [textwrap.fill(f"  {word:<13}{description}", 80, subsequent_indent=" " * 15) for word, description in rows]
-    return "\n".join([f"{usage} ... (each has --help)", "", *lines, "", SPECIFICATIONS])
+    same = "" if group else "; the same: workbench help COMMAND"
+    return "\n".join([f"{usage} ... (each has --help{same})", "", *lines, "", SPECIFICATIONS])

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from workbench.cli._signals import stoppable
-from workbench.cli.commands import GROUPS, SPECIFICATIONS, overview, resolved
-from workbench.errors import InputError, WorkbenchError
+from workbench.cli.commands import GROUPS, PASSED_ON, SPECIFICATIONS, overview, resolved
+from workbench.errors import InputError, WorkbenchError, nearest_name
 from workbench.process import COMPILING, ENVIRONMENT, has_fixed_hash_seed
 from workbench.version import __version__
 
@@ -30,6 +30,38 @@ class _Help(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
+    """Refuse an option that is not written in full, and guess which one was meant."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
+
+    def parsed(self, words: Sequence[str]) -> argparse.Namespace:
+        """Return the arguments; where the parser has `PASSED_ON`, the first unknown option and all behind it go there.
+
+        Raises
+        ------
+        InputError
+            There is no such option, or the words are not as the parser takes them.
+        """
+        passes = self.get_default(PASSED_ON) is not None
+        mark = re.compile(r"-" if passes else r"--[^\s=]+(=|$)")
+        ends = words.index("--") if "--" in words else len(words)
+        options = ((k, word.partition("=")[0]) for k, word in enumerate(words[:ends]) if mark.match(word))
+        unknown = next(((k, option) for k, option in options if option not in self._option_string_actions), None)
+        if not passes:
+            if unknown is not None:
+                raise InputError(self._unknown_option(unknown[1]))
+            return self.parse_args(words)
+        own = ends if unknown is None else unknown[0]
+        args = self.parse_args(words[:own])
+        setattr(args, PASSED_ON, [word for word in words[own:] if word != "--"])
+        return args
+
+    def _unknown_option(self, option: str) -> str:
+        near = nearest_name(option, [word for word in self._option_string_actions if word.startswith("--")])
+        cure = f" Did you mean {near}?" if near else ""
+        return f"{self.prog}: there is no option {option}.{cure} See: {self.prog} --help"
+
     def error(self, message: str) -> NoReturn:
         option = re.match(r"argument (?:.*/)?(--[\w-]+): expected one argument$", message)
         if option:
@@ -73,9 +105,11 @@ def _run(words: list[str]) -> int:
     if words[:1] in ([], ["-h"], ["--help"]):
         print(overview() if words else f"{quickstart()}\n\nAll commands: workbench --help")
         return 0
-    if words[0] == "--version":
+    if words[0] in ("--version", "-V", "version"):
         print(__version__)
         return 0
+    if words[0] == "help":
+        return _run([*words[1:], "--help"])
     if words[0] in GROUPS and words[1:] in (["-h"], ["--help"]):
         print(overview(words[0]))
         return 0
@@ -84,7 +118,7 @@ def _run(words: list[str]) -> int:
         prog=f"workbench {command.name}", description=command.description, epilog=SPECIFICATIONS, formatter_class=_Help
     )
     command.add_arguments(parser)
-    args = parser.parse_args(behind)
+    args = parser.parsed(behind)
     with compile_notice():
         return command.run(args)
 

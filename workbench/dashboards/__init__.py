@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import missing_extra, unknown_name, wrong_value
-from workbench.parts import Registry, attribute, entered_by_file
+from workbench.errors import missing_extra, no_file, unknown_name, wrong_value
+from workbench.parts import Registry, attribute, entered_by_file, is_in_file
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
@@ -103,6 +104,8 @@ def check_name(name: str) -> str:
         from workbench.dashboards._saved_sweep import read_saved
 
         name = read_saved(name).engine
+    elif os.sep in name and not is_in_file(name):
+        raise no_file(name)
     name = entered_by_file(name, Path(), "", "dashboard")
     if name not in DASHBOARDS.names():
         raise unknown_name("", "dashboard", name, DASHBOARDS.names())

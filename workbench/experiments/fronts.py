@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.errors import InputError, at, shown, wrong_value
+from workbench.errors import InputError, at, file_guess, shown, wrong_value
 from workbench.experiments.named_code import refuse_unsigned_front
 from workbench.experiments.results_folder import STUDY, SWEEP
 from workbench.strict_yaml import read_mapping
@@ -173,7 +173,8 @@ def read_front(name: str, folder: Path, where: str) -> SavedFront:
     """
     place = next((one for one in (folder / name, Path(name)) if one.is_dir()), None)
     if place is None:
-        raise InputError(at(where, f"there is no folder {name}; tune first: workbench tune STUDY --out {name}"))
+        cure = f"tune first: workbench tune STUDY --out {name}.{file_guess(name)}"
+        raise InputError(at(where, f"there is no folder {name}; {cure}"))
     if not (place / STUDY).is_file():
         raise InputError(at(where, f"{name} is no results folder of a tuning study: it has no {STUDY}."))
     if not (place / SWEEP).is_file():

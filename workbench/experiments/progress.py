@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
-from workbench.errors import StoreError
+from workbench.errors import StoreError, file_guess
 from workbench.experiments.results_folder import has_store, is_held, refuse_former
 from workbench.experiments.shards import read_shard
 from workbench.experiments.store import Store
@@ -399,7 +399,7 @@ def status(folder: str | Path) -> Status:
     folder = Path(folder)
     refuse_former(folder)
     if not has_store(folder):
-        raise StoreError(f"{folder} is not a results folder: it holds no rows.")
+        raise StoreError(f"{folder} is not a results folder: it holds no rows.{file_guess(folder)}")
     with closing(Store(folder, read_only=True)) as store:
         meta, part = store.meta(), store.part
         sweep, driver = meta.get("sweep", folder.name), json.loads(meta.get("driver", "{}"))

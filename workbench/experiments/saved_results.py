@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from workbench.errors import StoreError
+from workbench.errors import StoreError, file_guess
 from workbench.experiments.earlier_rows import earlier_rows, earlier_sentence
 from workbench.experiments.kept_points import kept_runs
 from workbench.experiments.named_code import code_problem, sign_own
@@ -52,7 +52,8 @@ def open_folder(folder: Path) -> RunSet:
     """
     refuse_former(folder)
     if not has_store(folder) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_folders_inside(folder)}")
+        cure = file_guess(folder) or _folders_inside(folder)
+        raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{cure}")
     if problem := code_problem(folder / SWEEP):
         return kept_runs(folder, problem)
     with closing(Store(folder, read_only=True)) as store:

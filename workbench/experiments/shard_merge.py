@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.errors import InputError, StoreError
+from workbench.errors import InputError, StoreError, file_guess
 from workbench.experiments.kept_points import NotRead, sweep_without_code, with_kept_measures
 from workbench.experiments.named_code import code_names
 from workbench.experiments.origins import origins_sentence
@@ -92,7 +92,7 @@ class _Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not path.is_dir() or not has_store(path):
-            raise StoreError(f"{path} is not the folder of a shard: it holds no rows.")
+            raise StoreError(f"{path} is not the folder of a shard: it holds no rows.{file_guess(path)}")
         with closing(Store(path, read_only=True)) as store:
             self.facts = store.shard_facts()
             if not self.facts:

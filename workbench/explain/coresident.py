@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.kit.engine import Setup
-from workbench.errors import InputError, wrong_value
+from workbench.errors import InputError, unreadable, wrong_value
 from workbench.experiments.setups import read_machine
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
@@ -171,7 +171,7 @@ def read_kernels(path: str | Path) -> list[KernelGroups]:
     try:
         text = Path(path).read_bytes()
     except OSError as problem:
-        raise InputError(f"{where}: cannot be read ({problem.strerror}).") from None
+        raise unreadable(path, problem) from None
     names = column_names(text)
     levers = {name: one for name, one in KernelRow.levers.items() if name in NEEDED or name in names}
     also = f"; there may be {', '.join(name for name in KernelRow.levers if name not in NEEDED)}"

@@ -15,7 +15,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.setups import read_machine
 from workbench.machine import Machine
 from workbench.machine.occupancy import Occupancy, occupancy_of
-from workbench.machine.presets import preset_for_device
+from workbench.machine.presets import NEW_PRESET, preset_for_device
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers import Trace, read_trace
 from workbench.workloads.kernels import MISSING, KernelTable
@@ -153,5 +153,6 @@ def _card_of(trace: Trace) -> str:
     chosen = next(filter(None, map(preset_for_device, names)), "")
     if not chosen:
         named = ", ".join(names) or "no card that it names"
-        raise InputError(f"{trace.path} was recorded on {named}; say --machine PRESET.")
+        cure = f"say --machine PRESET, or write one: {NEW_PRESET.format('machine')}"
+        raise InputError(f"{trace.path} was recorded on {named}; {cure}")
     return chosen

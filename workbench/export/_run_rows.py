@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.digests import canonical
-from workbench.errors import InputError
+from workbench.errors import InputError, unreadable
 from workbench.runs.row import Row
 
 _FIXED = ("run_id", "point_id", "seed", "status", "error")
@@ -50,7 +50,7 @@ def read_rows(path: Path) -> dict[str, Row]:
         with open(path, newline="", encoding="utf-8") as file:
             return {row.id: row for row in map(_row_of_run, csv.DictReader(file))}
     except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror}).") from None
+        raise unreadable(path, problem) from None
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{path}: is no table of runs that `workbench export` wrote.") from None
 

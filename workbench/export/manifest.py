@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 
-from workbench.errors import InputError
+from workbench.errors import InputError, file_guess
 from workbench.export._whole_folder import OWNED
 from workbench.trust import SIGNATURE
 
@@ -61,7 +61,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         The folder is no bundle, or was written by version 0.4 or a newer version.
     """
     if not is_bundle(folder):
-        raise InputError(f"{folder} is no bundle that `workbench export` wrote: it has no {MANIFEST} of one.")
+        lack = f"it has no {MANIFEST} of one.{file_guess(folder)}"
+        raise InputError(f"{folder} is no bundle that `workbench export` wrote: {lack}")
     content: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     if content["format"] not in (2, FORMAT):
         raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 2 to {FORMAT}.")

@@ -378,7 +378,7 @@ def read_machine(given: object, path: str = "machine", where: str = "") -> Machi
     81920
     >>> read_machine({"preset": "mi355"}, where="drain.yaml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    workbench.errors.InputError: drain.yaml: machine.preset: unknown machine preset 'mi355'; ... Did you mean mi355x?
+    workbench.errors.InputError: drain.yaml: machine.preset: there is no preset 'mi355'; ... Did you mean mi355x? ...
 
     Raises
     ------

@@ -8,8 +8,9 @@ preset's name, or as a preset with levers beside it.
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.errors import InputError, at, file_guess, shown, unknown_name, wrong_value
 from workbench.levers import Lever, Spec
 from workbench.strict_yaml import read_mapping
 
@@ -125,8 +126,37 @@ def _preset(name: str, kind: str) -> Preset:
     """Return the preset of a name, of one kind of machine or, where that is empty, of any."""
     files = _named(KIND_OF_MACHINE[kind] if kind else None)
     if name not in files:
-        raise unknown_name("", "machine preset", name, sorted(files))
+        raise no_preset("", name, files, kind or "machine")
     return read_preset(files[name], KIND_OF_MACHINE[files[name].parent.name])
+
+
+NEW_PRESET = "workbench new preset {} my_card"
+"""The command that writes the file of a new preset of a kind."""
+_NEAREST, _SIMILAR, _SLIP = 5, 0.5, 0.85
+"""Most presets that a sentence names; the likeness, from 0 to 1, that is shown, and that is taken for a slip."""
+
+
+def no_preset(where: str, name: object, known: Iterable[str], kind: str = "machine") -> InputError:
+    """Say that there is no preset of a name, which are most like it, and how to write the file of a new one.
+
+    Parameters
+    ----------
+    known : iterable of str
+        The presets that may be named there.
+    kind : str
+        The kind of machine that a new one would be of.
+
+    Examples
+    --------
+    >>> print(no_preset("", "mi400", ["h100", "mi300x", "mi355x"]))
+    there is no preset 'mi400'; nearest: mi300x. For a card of yours: workbench new preset machine my_card
+    """
+    text = shown(name).strip("'").lower()
+    near = difflib.get_close_matches(text, sorted(known), _NEAREST, _SIMILAR)
+    nearest = f"nearest: {', '.join(near)}" if near else "workbench list presets shows all"
+    is_slip = bool(near) and difflib.SequenceMatcher(None, text, near[0]).ratio() >= _SLIP
+    cure = f"Did you mean {near[0]}? Else: " if is_slip else "For a card of yours: "
+    return InputError(at(where, f"there is no preset {shown(name)}; {nearest}. {cure}{NEW_PRESET.format(kind)}"))
 
 
 def presets(of: Any = None) -> list[dict[str, Any]]:
@@ -236,7 +266,8 @@ def preset_in_file(name: str, folder: Path, where: str = "", of: Any = None) -> 
     """
     path = next((one for one in (folder / name, Path(name)) if one.is_file()), None)
     if path is None:
-        raise InputError(at(where, f"the preset's file {name} does not exist (looked in {folder})."))
+        guess = file_guess(folder / name) or file_guess(name)
+        raise InputError(at(where, f"the preset's file {name} does not exist (looked in {folder}).{guess}"))
     if of is None:
         stated = read_mapping(path).get("figures")
         of = max(KIND_OF_MACHINE.values(), key=lambda kind: len({*kind.figures()} & {*(stated or ())}))
@@ -342,7 +373,7 @@ def _levers_of_preset(cls: type[Described], given: object, path: str, where: str
 
 def _preset_of(cls: type[_D], name: object, path: str, where: str) -> _D:
     if name not in preset_names(cls):
-        raise unknown_name(at(where, path), "machine preset", name, preset_names(cls))
+        raise no_preset(at(where, path), name, preset_names(cls), cls.name)
     machine = preset(str(name), cls).machine()
     assert isinstance(machine, cls)
     return machine

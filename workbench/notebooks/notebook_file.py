@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.digests import canonical, digest
-from workbench.errors import InputError, at, missing_extra
+from workbench.errors import InputError, at, missing_extra, unreadable
 
 PARAMETERS = "parameters"
 """The tag of the cell that holds the defaults; papermill's convention."""
@@ -46,7 +46,7 @@ def read_notebook(path: Path) -> Notebook:
     try:
         node = nbformat.read(path, as_version=4)
     except OSError as problem:
-        raise InputError(at(str(path), f"cannot be read ({problem.strerror}).")) from None
+        raise unreadable(path, problem) from None
     except Exception as problem:  # nbformat raises whatever its JSON reader does
         raise InputError(at(str(path), f"is no notebook ({str(problem).splitlines()[0]}).")) from None
     _check_kernel(node, path)

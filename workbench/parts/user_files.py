@@ -23,7 +23,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from workbench.errors import InputError, at, unknown_name
+from workbench.errors import InputError, at, file_guess, unknown_name
 from workbench.identity import once_a_moment
 from workbench.identity.observed import read_by_import
 from workbench.trust import Admission, UntrustedError, admission, digest_of
@@ -111,7 +111,8 @@ def file_path(file: str, folder: Path, where: str, noun: str) -> Path:
     path = next((p for p in (folder / file, Path(file)) if p.is_file()), None)
     if path is None:
         kind = noun.removesuffix(" class")
-        raise InputError(at(where, f"the {kind} file {file} does not exist (looked in {folder or '.'})."))
+        guess = file_guess(folder / file) or file_guess(file)
+        raise InputError(at(where, f"the {kind} file {file} does not exist (looked in {folder or '.'}).{guess}"))
     return path.resolve()
 
 

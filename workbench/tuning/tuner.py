@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from workbench.errors import InputError, StoreError, at
+from workbench.errors import InputError, StoreError, at, file_guess
 from workbench.experiments.coordinates import FileNames
 from workbench.experiments.fronts import TRIALS
 from workbench.experiments.named_code import code_names, sign_own
@@ -281,7 +281,7 @@ def open_study(folder: str | Path) -> StudyResults:
     """
     place = Path(folder)
     if not (place / STUDY).is_file():
-        raise StoreError(f"{place} is no results folder of a tuning study: it has no {STUDY}.")
+        raise StoreError(f"{place} is no results folder of a tuning study: it has no {STUDY}.{file_guess(place)}")
     study = read_study(place / STUDY)
     if not (place / JOURNAL).is_file():
         where = "in a database: workbench tune STUDY --dashboard shows them" if study.storage else "missing"

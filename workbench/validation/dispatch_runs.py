@@ -17,6 +17,7 @@ from workbench.engines.dispatch import Dispatch
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, nearest_name
 from workbench.machine import Machine, preset_for_device
+from workbench.machine.presets import NEW_PRESET
 from workbench.policies.policy import read_policy
 from workbench.records.dispatch import DispatchRecord
 from workbench.streams import Streams
@@ -127,6 +128,7 @@ def machine_of(card: str, where: str) -> Machine:
     if preset is None:
         nearest = nearest_name(name, _PRESETS)
         cure = f" Did you mean {nearest}?" if nearest else ""
-        raise InputError(f"{where}: there is no machine of the card {card!r}; see `workbench list presets`.{cure}")
+        known = f"see `workbench list presets`, or write one: {NEW_PRESET.format('machine')}"
+        raise InputError(f"{where}: there is no machine of the card {card!r}; {known}.{cure}")
     levers = dict(_PRESETS.get(preset, {"preset": preset}))
     return Machine.read(levers | ({"compute_units": int(units[1])} if units else {}), "machine", where)

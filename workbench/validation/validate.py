@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.errors import InputError, unknown_name
+from workbench.errors import InputError, file_guess, unknown_name
 from workbench.strict_yaml import read_mapping
 from workbench.validation.data_set import DataSet, Result
 
@@ -71,7 +71,7 @@ def validate_files(folder: Path, engine: str = "") -> list[Compared]:
         The folder does not exist, holds no file of a known format, or a file is broken.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: must be a folder with public files of measurements.")
+        raise InputError(f"{folder}: must be a folder with public files of measurements.{file_guess(folder)}")
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     compared = []
     for each in data_sets(engine):

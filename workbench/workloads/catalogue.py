@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.errors import InputError, WorkbenchError, missing_extra, nearest_name, unknown_name
+from workbench.errors import InputError, WorkbenchError, missing_extra, nearest_file, nearest_name, unknown_name
 from workbench.files import cache_home, digest_of_file
 from workbench.strict_yaml import read_mapping
 
@@ -127,7 +127,7 @@ def trace_file(named: str) -> Path:
         raise InputError(f"{named}: is a folder; name one file in it.")
     if os.path.exists(named):
         raise InputError(f"{named}: is a pipe or a device, and files are read twice; copy what it gives into a file.")
-    near = nearest_name(named, catalogue())
+    near = nearest_file(named) or nearest_name(named, catalogue())
     cure = f" Did you mean {near}?" if near else ""
     raise InputError(f"{named}: there is no such file, and no public trace of this name.{cure}")
 

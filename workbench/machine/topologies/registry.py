@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.errors import InputError, at, no_file, unknown_name, wrong_value
 from workbench.files import as_utf8
 from workbench.levers import Spec, lever
 from workbench.machine.link_widths import WIDTHS_LEVER
@@ -95,7 +95,7 @@ def _text(path: Path | str) -> bytes:
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file.") from None
+        raise no_file(path) from None
     except (OSError, ValueError) as problem:
         raise InputError(f"{path}: cannot be read ({getattr(problem, 'strerror', None) or problem}).") from None
     if len(text) > MOST_BYTES:

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
-from workbench.errors import InputError
+from workbench.errors import InputError, no_file
 from workbench.files import as_utf8
 from workbench.number_text import bytes_said
 from workbench.units import parse_bytes
@@ -168,7 +168,7 @@ def _refusing(where: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError(f"{where}: there is no such file.") from None
+        raise no_file(where) from None
     except EOFError:
         raise InputError(f"{where}: is cut off; its compressed data end too early, get it again.") from None
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError):

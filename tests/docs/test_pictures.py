@@ -1,0 +1,86 @@
+"""README's pictures show what the command draws and prints now."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import workbench as wb
+from docs.make_pictures import CALCULATED, FOLDER, PICTURES, digest_of, marks_of, words_of
+from workbench.api import open_results
+from workbench.cli.main import main
+from workbench.figures import calculated, figure
+
+ROOT = Path(__file__).parents[2]
+DRAIN = "sweeps/placement/drain.yaml"
+
+
+def kept_marks(name: str) -> dict[str, str]:
+    with Image.open(ROOT / FOLDER / f"{name}.png") as picture:
+        return {key: picture.text[key] for key in ("Description", "Source")}
+
+
+def check(names: list[str], results: wb.Results) -> None:
+    for name in names:
+        recipe = figure(name, results.plan.sweep.mechanism.engine.name)
+        data = results.figure_data(name)
+        assert kept_marks(name) == marks_of(recipe.draw(data), data), f"{name}: run `make pictures`"
+
+
+@pytest.fixture(scope="module")
+def drain(tmp_path_factory):
+    """Return what `workbench run` of README's sweep prints, and its results."""
+    folder = tmp_path_factory.mktemp("drain")
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.chdir(ROOT)
+        patch.setenv("COLUMNS", "200")
+        printed: list[str] = []
+        patch.setattr("builtins.print", lambda *words, **_: printed.append(" ".join(map(str, words))))
+        assert main(["run", DRAIN, "--out", str(folder), "--no-figures"]) == 0
+    return "\n".join(printed), open_results(folder)
+
+
+def test_readmes_pictures_of_the_first_sweep_are_those_that_the_command_draws(drain):
+    check(PICTURES[DRAIN], drain[1])
+
+
+def test_the_picture_says_the_speed_up_that_the_command_prints(drain):
+    words = kept_marks("drain_difference")["Description"]
+    (said,) = re.findall(r"([\d.]+)× (\[[\d., ]+\])", words)
+    assert f"{said[0]}x {said[1]}" in drain[0]
+
+
+def test_the_first_page_says_the_numbers_of_its_picture():
+    mean, times = re.findall(r"mean ([\d,]+) .*; ([\d.]+)×", kept_marks("drain_difference")["Description"])[0]
+    page = (ROOT / "docs" / "pages" / "index.md").read_text()
+    assert f"by {mean} cycles on average ({times}x faster)" in page
+
+
+def test_pictures_that_need_no_runs_are_those_of_now():
+    for name in CALCULATED:
+        data = calculated(name).data()
+        assert kept_marks(name) == marks_of(calculated(name).draw(data), data), f"{name}: run `make pictures`"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sweep", [sweep for sweep in PICTURES if sweep != DRAIN])
+def test_readmes_other_pictures_are_those_of_now(sweep):
+    check(PICTURES[sweep], wb.run(ROOT / sweep))
+
+
+def test_every_picture_of_the_folder_is_made_by_the_code():
+    made = {*CALCULATED, *(name for names in PICTURES.values() for name in names)}
+    assert {path.stem for path in (ROOT / FOLDER).glob("*.png")} == made
+
+
+def test_another_number_or_word_makes_another_picture(drain):
+    name = "drain_difference"
+    data = drain[1].figure_data(name)
+    other = data._replace(panels=tuple(panel._replace(counts=panel.counts + 1) for panel in data.panels))
+    assert digest_of(other) != digest_of(data)
+    draw = figure(name, "shared_memory").draw
+    assert words_of(draw(data._replace(label="another label"))) != words_of(draw(data))
