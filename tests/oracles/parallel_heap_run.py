@@ -1,7 +1,7 @@
 """A slow twin of a run with a parallel heap: specification 2, R1-R31, E3-E6, written from its sentences alone.
 
 The text leaves three things open. `during_lock_wait` hides the launch too here. A block that goes back at the cycle of
-its answer is there for the next effect of that cycle. Where all blocks under way wait for a request that has no room,
+its answer is there for the next effect of that cycle. Where all blocks under way wait for a request that may not come,
 the twin raises `Stuck`. One thing is not as R29 says: the blocks of an `arena` go back in the reverse order of its
 answers. The engine does so, and the text or the engine must change.
 """
@@ -71,7 +71,7 @@ class Result:
 
 
 class Stuck(Exception):
-    """Each block under way has a request that waits behind one without room; the text has no end for this."""
+    """Each block under way has a request that waits behind one that may not come; the text has no end for this."""
 
 
 class Serving(NamedTuple):
