@@ -27,7 +27,7 @@ def simulated(case: Case) -> MallocRecord:
         "lock": WordByWord(**case.lock),
         "arenas": OneHeap(),
     }
-    machine = Machine(compute_units=case.units)
+    machine = Machine(**case.machine)
     return Malloc().simulate(Setup("malloc", machine, Fixed(case.rows), policies, MallocOptions(**case.options)), 1)
 
 
@@ -69,19 +69,32 @@ def differences(case: Case) -> dict[str, Any]:
     return {name: (expected[name], result[name]) for name in expected if expected[name] != result[name]}
 
 
-LOCK = {"hold_cycles": 1, "swap_cycles": 1, "travel_cycles": 0, "merge_lanes": True}
+MACHINE = {"compute_units": 1, "waves_a_unit": 40, "wave_size": 64}
+LOCK = {"hold_cycles": 1, "swap_cycles": 1, "travel_cycles": 0, "polls_a_cycle": 0, "merge_lanes": True}
 PER_THREAD = {"name": "per_thread", "min_alloc": 1, "align": 1}
 PAIRS = {"name": "warp_aggregated", "min_alloc": 1, "align": 1, "warp_size": 2}
 BINS = {"name": "hashed_bins", "bins": 4096, "own_cycles": 5, "bin_cycles": 5}
 PAGES = {"name": "scattered_pages", "page_bytes": 64, "waste": 64, "mutex_cycles": 1}
 QUEUE = {"name": "page_queue", "chunk_bytes": 16, "levels": 0, "chunk_cycles": 6, "large": BINS}
+SLABS = {"name": "slabs", "slabs": 4, "fill_percent": 100, "large_bytes": 16, "slab_cycles": 1, "share_percent": 50}
+SLABS |= {"large": BINS}
 BLOCKS = {"name": "basic_blocks", "lists": 1, "smallest_bytes": 16, "superblock_cycles": 1, "large": BINS}
 OPTIONS = {"granule_bytes": 1, "occupancy": 0.0, "scan_step_cycles": 0, "split_cycles": 0, "barrier_step_cycles": 0}
 OPTIONS |= {"launch_cycles": 0, "block_threads": 256}
 
 
 def small(heap_bytes: int, heap: dict[str, Any], serve: dict[str, Any], *rows: Row) -> Case:
-    return Case(list(rows), serve, heap, LOCK, {**OPTIONS, "heap_bytes": heap_bytes}, 1)
+    return Case(list(rows), serve, heap, LOCK, {**OPTIONS, "heap_bytes": heap_bytes}, MACHINE)
+
+
+def crowded(polls_a_cycle: int, waves: int, heap: dict[str, Any], *rows: Row) -> Case:
+    """Thread blocks of four threads on a machine of one unit with waves of four threads."""
+    case = small(64, heap, PER_THREAD, *rows)
+    return case._replace(
+        lock={**LOCK, "polls_a_cycle": polls_a_cycle},
+        options={**case.options, "block_threads": 4},
+        machine={"compute_units": 1, "waves_a_unit": waves, "wave_size": 4},
+    )
 
 
 SMALLEST = {
@@ -103,6 +116,9 @@ SMALLEST = {
         PER_THREAD,
         *((0, 0, 1, 40), (10, 0, 1, 41), (20, 0, 1, -1), (30, 0, 1, 42), (50, 0, 1, -1), (60, 0, 1, -1)),
     ),
+    "a hold takes longer the more requests are under way": crowded(2, 4, BINS, *((0, t, 1, -1) for t in range(5))),
+    "a thread block waits for room": crowded(1, 1, BINS, (0, 0, 1, -1), (0, 1, 1, -1), (2, 4, 1, -1), (3, 5, 1, -1)),
+    "a class gets no slab beyond the share": small(64, SLABS, PER_THREAD, *((9 * t, t, 8, -1) for t in range(5))),
 }
 
 

@@ -6,17 +6,20 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from tests.oracles.parallel_heap_run import Case, Row
+from tests.oracles.parallel_heap_run import Case, Row, is_stuck
 from tests.oracles.parallel_heaps import HEAPS
 
 FAILURES = ("all_null", "per_thread_fallback", "halve_and_retry")
 
 
 def cases(count: int, seed: int) -> Iterator[Case]:
-    """Yield cases; every heap has its turn."""
+    """Yield cases that come to an end; every heap has its turn."""
     draw = random.Random(seed)
     for k in range(count):
-        yield _case(draw, list(HEAPS)[k % len(HEAPS)])
+        case = _case(draw, list(HEAPS)[k % len(HEAPS)])
+        while is_stuck(case):
+            case = _case(draw, list(HEAPS)[k % len(HEAPS)])
+        yield case
 
 
 def _case(draw: random.Random, heap: str) -> Case:
@@ -31,21 +34,26 @@ def _case(draw: random.Random, heap: str) -> Case:
         "split_cycles": draw.choice([0, 5]),
         "barrier_step_cycles": draw.choice([0, 11]),
         "launch_cycles": draw.choice([0, 0, 7, 100]),
-        "block_threads": draw.choice([1, 2, 3, 8, 256]),
+        "block_threads": draw.choice([4, 8, 16, 64]),
     }
     lock = {
         "hold_cycles": draw.choice([1, 1, 2, 7]),
         "swap_cycles": draw.choice([1, 3, 10]),
         "travel_cycles": draw.choice([0, 0, 1, 4, 20]),
         "merge_lanes": draw.random() < 0.7,
+        "polls_a_cycle": draw.choice([0, 1, 3, 32]),
     }
-    units = draw.randint(1, 5)
+    machine = {
+        "compute_units": draw.choice([1, 1, 2, 3, 4, 5]),
+        "waves_a_unit": draw.randint(1, 4),
+        "wave_size": draw.choice([4, 8, 16]),
+    }
     levers = {"name": heap, **LEVERS[heap](draw, granule, granules)}
     rows = _batches(draw, granule, granules) if draw.random() < 0.6 else _trickle(draw, granule, granules)
     serve = _serve(draw)
     if fine:
         rows, serve = _tiny(draw), {"name": "per_thread", "min_alloc": 1, "align": 1}
-    return Case(rows, serve, levers, lock, options, units)
+    return Case(rows, serve, levers, lock, options, machine)
 
 
 def _batches(draw: random.Random, granule: int, granules: int) -> list[Row]:
@@ -56,9 +64,10 @@ def _batches(draw: random.Random, granule: int, granules: int) -> list[Row]:
     most = max(draw.choice([1, 3, granules // 8, granules // 3]) * granule, 1)
     stays = draw.choice([0, 30, 300])
     active, frees, large = draw.choice([0.3, 0.8, 1.0]), draw.choice([0.0, 0.5, 0.9, 1.0]), draw.choice([0.0, 0.1])
+    further = draw.choice([0, threads, 64])
     rows: list[Row] = []
-    for arrival in arrivals:
-        for thread in range(first, first + threads):
+    for k, arrival in enumerate(arrivals):
+        for thread in range(first + k * further, first + k * further + threads):
             if draw.random() > active:
                 continue
             size = draw.randint(0, most if draw.random() >= large else granules * granule)
@@ -72,9 +81,10 @@ def _trickle(draw: random.Random, granule: int, granules: int) -> list[Row]:
     rows: list[Row] = []
     arrival, most = 0, max(draw.choice([1, 3, granules // 8, granules // 4]) * granule, 1)
     gap, stays = draw.choice([2, 9, 40]), draw.choice([5, 40, 150])
-    for _ in range(draw.randint(5, 25)):
+    further = draw.choice([0, 4, 12])
+    for k in range(draw.randint(5, 25)):
         arrival += draw.randint(0, gap) + 1
-        for thread in sorted(draw.sample(range(12), draw.randint(1, 5))):
+        for thread in sorted(draw.sample(range(k * further, k * further + 12), draw.randint(1, 5))):
             free_at = arrival + draw.randint(0, stays) if draw.random() < 0.95 else -1
             rows.append((arrival, thread, draw.randint(0, most), free_at))
     return rows
@@ -154,6 +164,7 @@ def _slabs(draw: random.Random, granule: int, granules: int) -> dict[str, Any]:
         "slabs": draw.choice([1, 2, 3, 5, 9]),
         "fill_percent": draw.choice([1, 40, 85, 100]),
         "large_bytes": max(draw.choice([0, granules * granule // 4, granules * granule]), 16),
+        "share_percent": draw.choice([10, 50, 75, 100]),
         "slab_cycles": draw.choice([1, 6, 30]),
         **_large(draw),
     }

@@ -1,8 +1,9 @@
 """A slow twin of a run with a parallel heap: specification 2, R1-R31, E3-E6, written from its sentences alone.
 
-The text leaves four things open. A merged addition starts with the one before it here. Blocks of one warp go back in
-the reverse order of its answers. `during_lock_wait` hides the launch too. A block that goes back at the cycle of its
-answer is there for the next effect of that cycle.
+The text leaves three things open. `during_lock_wait` hides the launch too here. A block that goes back at the cycle of
+its answer is there for the next effect of that cycle. Where all blocks under way wait for a request that may not come,
+the twin raises `Stuck`. One thing is not as R29 says: the blocks of an `arena` go back in the reverse order of its
+answers. The engine does so, and the text or the engine must change.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Case(NamedTuple):
     heap: dict[str, Any]
     lock: dict[str, Any]
     options: dict[str, Any]
-    units: int
+    machine: dict[str, int]
+    """Its `compute_units`, `waves_a_unit` and `wave_size`."""
 
 
 @dataclass
@@ -39,6 +41,7 @@ class Request:
     sizes: list[int]
     arrival: int
     group: int
+    block: int
     unit: int
     comes: int
     acquired: int = -1
@@ -65,6 +68,10 @@ class Result:
     acquisitions: int = 0
     atomics: int = 0
     in_vain: int = 0
+
+
+class Stuck(Exception):
+    """Each block under way has a request that waits behind one that may not come; the text has no end for this."""
 
 
 class Serving(NamedTuple):
@@ -155,31 +162,40 @@ class Run:
         whole = case.options["heap_bytes"] // case.options["granule_bytes"]
         taken = int(case.options["occupancy"] * whole)
         pool = Pool(whole - taken)
-        self.heap = HEAPS[case.heap["name"]](case.heap, case.options["granule_bytes"], pool, case.units)
+        self.units = case.machine["compute_units"]
+        self.heap = HEAPS[case.heap["name"]](case.heap, case.options["granule_bytes"], pool, self.units)
         self.latest: dict[Word, Sent] = {}
         self.under_way: list[tuple[int, int, Request, Acts]] = []
-        self.to_return: list[tuple[int, int, list[Given]]] = []
+        self.to_return: list[tuple[int, int, Given]] = []
         self.result = Result([self._request(n, *given) for n, given in enumerate(cut(case))], [])
+        self.come: list[Request] = []
         self.answered: list[Request] = []
 
     def _request(self, number: int, rows: list[int], sizes: list[int]) -> Request:
         arrival, thread, *_ = self.case.rows[rows[0]]
         policy, options = self.policy, self.case.options
         before = policy.barrier + (0 if policy.when == "during_lock_wait" else policy.scan)
-        unit = thread // options["block_threads"] % self.case.units
+        block = thread // options["block_threads"]
         comes = arrival + options["launch_cycles"] + before
-        return Request(number, rows, sizes, arrival, thread // policy.unit, unit, comes)
+        return Request(number, rows, sizes, arrival, thread // policy.unit, block, block % self.units, comes)
 
     def play(self) -> Result:
         to_come = self.result.requests[::-1]
-        while to_come or self.under_way:
-            comes = to_come[-1].comes if to_come else float("inf")
-            if self.under_way and self.under_way[0][0] <= comes:
+        started = 0
+        while to_come or self.under_way or started < len(self.come):
+            if self.under_way and self.under_way[0][0] <= self._next_coming(to_come, started):
                 self.now, _, request, acts = heapq.heappop(self.under_way)
             else:
-                request = to_come.pop()
+                coming = self._next_coming(to_come, started)
+                if coming == float("inf"):
+                    raise Stuck
+                self.now = int(coming)
+                while to_come and to_come[-1].comes <= self.now and self._has_room(to_come[-1]):
+                    self.come.append(to_come.pop())
+                request = self.come[started]
                 acts = self._attempt(request, 0, len(request.rows))
-                self.now = request.acquired = request.comes
+                request.acquired = self.now
+                started += 1
             self._give_back()
             access = next(acts, None)
             if access is None:
@@ -189,6 +205,22 @@ class Run:
         self.now = 2**62
         self._give_back()
         return self.result
+
+    def _next_coming(self, to_come: list[Request], started: int) -> float:
+        """The cycle at which a request issues its first access next, if no effect is before it (R27, R31)."""
+        if started < len(self.come):
+            return self.now
+        if to_come and self._has_room(to_come[-1]):
+            return max(to_come[-1].comes, self.now)
+        return float("inf")
+
+    def _has_room(self, request: Request) -> bool:
+        """R31: its block is under way, or fewer blocks are than the machine holds."""
+        blocks = {r.block for r in self.come}
+        ended = {b for b in blocks if all(r in self.answered for r in self.result.requests if r.block == b)}
+        machine = self.case.machine
+        slots = machine["waves_a_unit"] * machine["wave_size"] // self.case.options["block_threads"]
+        return request.block in blocks or len(blocks - ended) < self.units * max(slots, 1)
 
     def _issue(self, access: Access, request: Request, acts: Acts) -> None:
         self.serial += 1
@@ -203,6 +235,8 @@ class Run:
         reaches = self.now + lock["travel_cycles"]
         starts = max(reaches, last.end) if last else reaches
         cycles = {"swap": lock["swap_cycles"], "hold": access.cycles}.get(access.kind, lock["hold_cycles"])
+        if access.kind == "hold" and lock["polls_a_cycle"]:
+            cycles += (len(self.come) - len(self.answered)) // lock["polls_a_cycle"]
         merged = last is not None and self._merges(access, request, last)
         sent = last if last and merged else Sent(access, self.now, request.group, starts, starts + cycles)
         self.latest[access.word] = sent
@@ -251,7 +285,7 @@ class Run:
                 self._returns_at(blocks[::-1], request.ready)
 
     def _returns_at(self, blocks: list[Given], not_before: int = 0) -> None:
-        """Blocks go back together when the last of their pieces is given up."""
+        """Blocks go back together, in this order, when the last of their pieces is given up."""
         gives = [(self.case.rows[row][3], given.request.ready) for given in blocks for row in given.rows]
         stay = any(given.grant.back is None for given in blocks)
         if not gives or min(at for at, _ in gives) < 0 or stay:
@@ -259,15 +293,23 @@ class Run:
         until = max(not_before, *(max(pair) for pair in gives))
         for given in blocks:
             given.returned = until
-        self.serial += 1
-        heapq.heappush(self.to_return, (until, self.serial, blocks))
+            self.serial += 1
+            heapq.heappush(self.to_return, (until, self.serial, given))
 
     def _give_back(self) -> None:
         while self.to_return and self.to_return[0][0] <= self.now:
-            for given in heapq.heappop(self.to_return)[2]:
-                assert given.grant.back is not None
-                given.grant.back()
+            given = heapq.heappop(self.to_return)[-1]
+            assert given.grant.back is not None
+            given.grant.back()
 
 
 def play(case: Case) -> Result:
     return Run(case).play()
+
+
+def is_stuck(case: Case) -> bool:
+    try:
+        play(case)
+    except Stuck:
+        return True
+    return False

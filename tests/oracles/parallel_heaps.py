@@ -3,8 +3,7 @@
 A heap makes a generator for each request. The generator yields its accesses one by one, acts at the end of each, and
 returns a grant or None. Words are named by tuples, free blocks are in sets and lists.
 
-The text leaves two things open. A page of a large request has one chunk of its own size here, which is taken. Where
-the line of `page_queue` has no page, the count grows by one and the answer is null.
+The text leaves one thing open. The pages of a large request have a chunk size here that suits no other request.
 """
 
 from __future__ import annotations
@@ -140,6 +139,10 @@ class CircularList(Heap):
             self.pointers = [chunk if pointer is gone else pointer for pointer in self.pointers]
 
 
+WHOLE = -1
+"""Stands for the chunk size of the pages of a large request: no chunk is cut from them."""
+
+
 class Page:
     def __init__(self) -> None:
         self.size = self.count = 0
@@ -196,7 +199,7 @@ class ScatteredPages(Heap):
             pages = self.pages[at : at + count]
             if all(page.size == 0 for page in pages):
                 for page in pages:
-                    page.size, page.count, page.used = self.page, 1, {0}
+                    page.size, page.count, page.used = WHOLE, 1, {0}
                 return Grant(at * self.page, count * self.page, partial(self._back, pages, 0))
         return None
 
@@ -269,7 +272,8 @@ class Slabs(Heap):
         empty = [slab for slab in self.slabs if slab.count == 0 and slab not in self.now.values()]
         if below or empty:
             return (below or empty)[0]
-        base = self.pool.take(self.slab) if len(self.slabs) < self.levers["slabs"] else None
+        most = max(self.levers["slabs"] * self.levers["share_percent"] // 100, 1)
+        base = self.pool.take(self.slab) if len(self.slabs) < most else None
         if base is not None:
             self.slabs.append(Slab(base))
             return self.slabs[-1]
@@ -302,7 +306,7 @@ class Queues(Heap):
 
 class PageClass:
     def __init__(self) -> None:
-        self.count = self.coming = 0
+        self.count = self.coming = self.going_on = 0
         self.line: deque[int] = deque()
 
 
@@ -324,15 +328,14 @@ class PageQueue(Queues):
                     mine.count += self.chunk // size
             else:
                 yield Access("add", ("refill", size))
-            if mine.count + mine.coming < 0:
+            if len(mine.line) <= mine.going_on:
                 mine.count += 1
                 return None
+        mine.going_on += 1
         for _ in range(self.levers["levels"]):
             yield Access("add", ("array", size))
         yield Access("add", ("front", size))
-        if not mine.line:
-            mine.count += 1
-            return None
+        mine.going_on -= 1
         page = mine.line.popleft()
         yield Access("each", ("page", page))
 
@@ -408,10 +411,12 @@ class BasicBlocks(Heap):
         first = ask.number % lists
         for k in range(lists):
             at = (first + k) % lists
-            yield Access("swap", ("list", c, at))
+            if mine.lists[at]:
+                yield Access("swap", ("list", c, at))
             if mine.lists[at]:
                 return self._grant(c, *mine.lists[at].popleft())
-        yield Access("hold", ("superblocks", c), self.levers["superblock_cycles"])
+        word = ask.group % min(8192, self.pool.granules)
+        yield Access("hold", ("superblocks", word), self.levers["superblock_cycles"])
         if mine.line:
             free = mine.line.popleft()
         else:
