@@ -1,9 +1,7 @@
 """A slow twin of a run with a parallel heap: specification 2, R1-R31, E3-E6, written from its sentences alone.
 
-The text leaves three things open. `during_lock_wait` hides the launch too here. A block that goes back at the cycle of
-its answer is there for the next effect of that cycle. Where all blocks under way wait for a request that may not come,
-the twin raises `Stuck`. One thing is not as R29 says: the blocks of an `arena` go back in the reverse order of its
-answers. The engine does so, and the text or the engine must change.
+The text leaves two things open. `during_lock_wait` hides the launch too here. A block that goes back at the cycle of
+its answer is there for the next effect of that cycle.
 """
 
 from __future__ import annotations
@@ -68,10 +66,6 @@ class Result:
     acquisitions: int = 0
     atomics: int = 0
     in_vain: int = 0
-
-
-class Stuck(Exception):
-    """Each block under way has a request that waits behind one that may not come; the text has no end for this."""
 
 
 class Serving(NamedTuple):
@@ -186,12 +180,10 @@ class Run:
             if self.under_way and self.under_way[0][0] <= self._next_coming(to_come, started):
                 self.now, _, request, acts = heapq.heappop(self.under_way)
             else:
-                coming = self._next_coming(to_come, started)
-                if coming == float("inf"):
-                    raise Stuck
-                self.now = int(coming)
-                while to_come and to_come[-1].comes <= self.now and self._has_room(to_come[-1]):
-                    self.come.append(to_come.pop())
+                self.now = int(self._next_coming(to_come, started))
+                if started == len(self.come):
+                    while to_come and to_come[-1].comes <= self.now and self._has_room(to_come[-1]):
+                        self.come.append(to_come.pop())
                 request = self.come[started]
                 acts = self._attempt(request, 0, len(request.rows))
                 request.acquired = self.now
@@ -216,11 +208,10 @@ class Run:
 
     def _has_room(self, request: Request) -> bool:
         """R31: its block is under way, or fewer blocks are than the machine holds."""
-        blocks = {r.block for r in self.come}
-        ended = {b for b in blocks if all(r in self.answered for r in self.result.requests if r.block == b)}
+        blocks = {other.block for other in self.come if other not in self.answered}
         machine = self.case.machine
         slots = machine["waves_a_unit"] * machine["wave_size"] // self.case.options["block_threads"]
-        return request.block in blocks or len(blocks - ended) < self.units * max(slots, 1)
+        return request.block in blocks or len(blocks) < self.units * max(slots, 1)
 
     def _issue(self, access: Access, request: Request, acts: Acts) -> None:
         self.serial += 1
@@ -305,11 +296,3 @@ class Run:
 
 def play(case: Case) -> Result:
     return Run(case).play()
-
-
-def is_stuck(case: Case) -> bool:
-    try:
-        play(case)
-    except Stuck:
-        return True
-    return False

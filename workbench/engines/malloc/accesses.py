@@ -49,7 +49,7 @@ from workbench.structures.timetable import NEVER, next_due, put, set_time, take
 ask_heap_policy = ACCESS.ask
 _to_int64: Any = np.int64
 LEFT, UNDER_WAY = range(2)
-"""Of each thread block: requests that are not answered, and whether it is under way."""
+"""Of each thread block: requests that have come and are not answered, and whether there are any."""
 FREE_AT, ADDED_AT, ADDED_BY = range(3)
 """Of each word: when all its accesses have ended; the cycle after that at which the latest was issued, if that was an
 `add`, and its group."""
@@ -91,6 +91,7 @@ def _admit(run: Run, now: int) -> None:
             return
         counters[COUNT.running] += not state.blocks_left[block, UNDER_WAY]
         state.blocks_left[block, UNDER_WAY] = 1
+        state.blocks_left[block, LEFT] += 1
         counters[COUNT.admitted] += 1
         counters[COUNT.admitted_at] = now
 

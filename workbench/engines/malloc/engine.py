@@ -227,7 +227,6 @@ def _enter_walks(rules: Rules, columns: Columns, cuts: Cuts, state: State) -> No
     walks[:, LOW], walks[:, HIGH] = cuts.first[:-1], cuts.first[1:]
     state.group[:] = thread // rules.unit
     walks[:, BLOCK] = _numbered(thread // rules.block_threads)
-    state.blocks_left[:, 0] = np.bincount(walks[:, BLOCK], minlength=len(state.blocks_left))
 
 
 def _numbered(values: np.ndarray) -> np.ndarray:

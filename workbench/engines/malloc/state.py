@@ -286,7 +286,7 @@ class State(NamedTuple):
     group: np.ndarray = column(np.int64, "walkers")
     """The group of each request."""
     blocks_left: np.ndarray = column(np.int32, "thread_blocks", 2)
-    """Of each thread block: requests that are not answered, and whether it is under way."""
+    """Of each thread block: requests that have come and are not answered, and whether there are any."""
     own: np.ndarray = column(np.int64, OWN)
     """What the request at hand remembers."""
     out: np.ndarray = column(np.int64, 2)
