@@ -50,8 +50,8 @@ def test_readmes_pictures_of_the_first_sweep_are_those_that_the_command_draws(dr
 
 def test_the_picture_says_the_speed_up_that_the_command_prints(drain):
     words = kept_marks("drain_difference")["Description"]
-    (said,) = re.findall(r"([\d.]+)× (\[[\d., ]+\])", words)
-    assert f"{said[0]}x {said[1]}" in drain[0]
+    (match,) = re.findall(r"([\d.]+)× (\[[\d., ]+\])", words)
+    assert f"{match[0]}x {match[1]}" in drain[0]
 
 
 def test_the_first_page_says_the_numbers_of_its_picture():

@@ -134,8 +134,8 @@ def _run_policies(args: argparse.Namespace) -> int:
 
     if args.question in mechanisms():
         engine = mechanism(args.question).engine
-        asked = dict.fromkeys(engine.question_of(slot) for slot in engine.slots)
-        rows, question = [row for each in asked for row in policy_rows(each)], None
+        requested = dict.fromkeys(engine.question_of(slot) for slot in engine.slots)
+        rows, question = [row for each in requested for row in policy_rows(each)], None
     else:
         rows = policy_rows(args.question)
         question = question_row(args.question) if args.question else None
