@@ -393,16 +393,21 @@ SWEEP = "sweeps/placement/six_open_gpus.yaml"
 def make_paper(seeds: int, to: Path) -> int:
     """Make the paper and say what it rests on; return 1 if TeX is there and could not set it."""
     evidence = gathered(SWEEP, seeds, to / "runs")
-    if not evidence.real:
-        print(
-            "the public serving trace is not on this machine: a synthetic workload stands for it, and the text says so"
-        )
-    if evidence.residency is None:
-        print("no public trace of kernels is on this machine: the section on lost residency is left out")
+    if lack := _lack(evidence):
+        print(lack)
     folder = write_paper(evidence, to / "paper")
     result = set_pdf(folder)
     print(result.sentence)
     return int(result.pdf is None and "stopped" in result.sentence)
+
+
+def _lack(evidence: Evidence) -> str:
+    """Return what the paper lacks without public traces, in one line; empty if it lacks nothing."""
+    parts = [
+        *([] if evidence.real else ["a synthetic workload stands for the serving trace"]),
+        *([] if evidence.residency is not None else ["the section on lost residency is left out"]),
+    ]
+    return f"not all public traces are on this machine: {' and '.join(parts)}; the text says so" if parts else ""
 
 
 def main(words: list[str]) -> int:

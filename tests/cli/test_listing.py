@@ -8,7 +8,8 @@ import pytest
 
 from workbench.cli.lever_words import declared_levers
 from workbench.cli.main import main
-from workbench.mechanisms.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism, mechanisms
+from workbench.workloads.generators import regimes
 
 
 def printed(capsys, *words: str) -> str:
@@ -37,6 +38,25 @@ def test_one_generator_and_one_regime_are_shown_in_full(capsys):
     assert "count: whole number from 1 to" in text and "workload: {synthetic: random_workgroups}" in text
     text = printed(capsys, "workloads", "large_uniform")
     assert "    source:\n        spec 1, section 6" in text and "random_workgroups(" in text
+
+
+@pytest.mark.parametrize("engine", mechanisms())
+def test_the_name_of_an_engine_lists_its_workloads_and_measures(engine, capsys):
+    rows = json.loads(printed(capsys, "workloads", engine, "--json"))["workloads"]
+    kind = mechanism(engine).engine.workload_kind
+    assert {row["gives"] for row in rows} == {kind} and {row["name"] for row in rows} >= {*regimes(kind)}
+    assert "levers" not in rows[0] and len(printed(capsys, "workloads", engine).splitlines()) == 2 * len(rows)
+    measures = json.loads(printed(capsys, "measures", engine, "--json"))["measures"]
+    assert measures and {row["engine"] for row in measures} == {engine}
+
+
+def test_the_name_of_an_engine_lists_its_figures_and_policies(capsys):
+    figures = json.loads(printed(capsys, "figures", "dispatch", "--json"))["figures"]
+    assert "dispatch_timeline" in {row["name"] for row in figures} and {row["engine"] for row in figures} == {
+        "dispatch"
+    }
+    rows = json.loads(printed(capsys, "policies", "shared_memory", "--json"))["policies"]
+    assert [*dict.fromkeys(row["question"] for row in rows)] == ["placement", "queue", "retry"]
 
 
 @pytest.mark.slow

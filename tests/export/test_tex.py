@@ -118,6 +118,6 @@ def test_a_narrow_table_and_a_wide_one_have_letters_of_one_size(widest, tmp_path
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and "Overfull" not in done.stdout, done.stdout[-2000:]
     boxes = subprocess.run(["pdftotext", "-bbox", "main.pdf", "-"], cwd=tmp_path, capture_output=True, text=True)
-    marks = re.findall(r'yMin="([\d.]+)" xMax="[\d.]+" yMax="([\d.]+)">(\w+)xx<', boxes.stdout)
-    heights = {name: round(float(high) - float(low), 2) for low, high, name in marks}
+    matches = re.findall(r'yMin="([\d.]+)" xMax="[\d.]+" yMax="([\d.]+)">(\w+)xx<', boxes.stdout)
+    heights = {name: round(float(high) - float(low), 2) for low, high, name in matches}
     assert {*heights} == {*widths} and len({*heights.values()}) == 1

@@ -56,6 +56,17 @@ def test_without_the_traces_it_is_whole_and_says_what_stands_for_them(without_tr
     assert verify(folder / "placement", sample=2, figures=False).same
 
 
+def test_what_the_paper_lacks_without_traces_is_one_line(without_traces, folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(paper, "gathered", lambda *_: without_traces)
+    monkeypatch.setattr(paper, "set_pdf", lambda _: paper.Typeset(None, "no PDF here"))
+    assert paper.make_paper(12, tmp_path) == 0
+    lack, rest = capsys.readouterr().out.splitlines()
+    assert (
+        "stands for the serving trace and the section on lost residency is left out" in lack and rest == "no PDF here"
+    )
+    assert paper._lack(without_traces._replace(real=True, residency=object())) == ""
+
+
 def test_no_number_has_more_digits_than_it_earns(folder):
     assert too_long_in(folder) == {}
 

@@ -67,12 +67,17 @@ def test_a_trace_that_is_not_here_says_how_to_get_it(nowhere):
     assert not available(WHOLE)
     with pytest.raises(InputError) as refused:
         locate(WHOLE)
-    assert str(refused.value) == (
-        f"the trace {WHOLE} is not on this machine; fetch it with `workbench trace import --fetch {WHOLE}`, or let "
-        "WORKBENCH_TRACES name a folder that holds kineto/hta_a100_alexnet.json.gz."
-    )
+    sentence = f"the trace {WHOLE} is not on this machine; get it with: workbench trace import --fetch {WHOLE}."
+    assert str(refused.value) == sentence
     with pytest.raises(InputError, match=r"unknown public trace 'hta_a100_alexnt'; .* Did you mean hta_a100_alexnet"):
         locate("hta_a100_alexnt")
+
+
+def test_the_sentence_about_a_trace_that_is_not_here_is_one_short_line(nowhere):
+    for name in catalogue():
+        with pytest.raises(InputError) as refused:
+            locate(name)
+        assert len(str(refused.value)) <= 160 and "\n" not in str(refused.value)
 
 
 def test_an_edited_trace_is_not_fetched_but_its_origin_is_told(nowhere):

@@ -104,7 +104,11 @@ NAME_OR_KEYS = "workload must be the name of a regime or have one of the keys fi
         ({"sintetic": "x"}, KEYS_ALONE + "Got {'sintetic': 'x'}. Nearest: synthetic."),
         ({"count": 5}, KEYS_ALONE + "Got {'count': 5}."),
         ({"file": "a", "trace": "b"}, KEYS_ALONE + "Got file and trace."),
-        ("large_unifrom", "workload: unknown regime 'large_unifrom'; there are bimodal,"),
+        ("large_unifrom", "workload: unknown workload 'large_unifrom'; there are bimodal,"),
+        (
+            "dispatch",
+            "workload: unknown workload 'dispatch'; there are bimodal, large_uniform, medium_uniform, power_of_two, ",
+        ),
         ("jobs.csv", "workload must be the name of a regime or a mapping. Got 'jobs.csv'. Nearest: {file: jobs.csv}."),
         ({"regime": "large"}, "workload.regime: unknown regime 'large'; there are bimodal,"),
         ({"regime": ["large_uniform"]}, "workload.regime: unknown regime ['large_uniform'];"),
@@ -128,6 +132,11 @@ NAME_OR_KEYS = "workload must be the name of a regime or have one of the keys fi
 )
 def test_what_is_wrong_is_said_with_its_path(given, says):
     assert refusal(read_workload, given, "workload", "a.yaml").startswith(f"a.yaml: {says}")
+
+
+def test_of_an_engine_without_regimes_a_wrong_name_is_told_the_generators():
+    message = refusal(read_workload, "torch_allocator", "workload", "a.yaml", None, "tensor_requests")
+    assert message.startswith("a.yaml: workload: unknown workload 'torch_allocator'; there are awaited_block, ")
 
 
 def test_a_relative_path_starts_from_the_folder_of_the_sweep(tmp_path, monkeypatch):

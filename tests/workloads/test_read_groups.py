@@ -130,7 +130,7 @@ FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_f
             "workload: trace_groups gives groups where the engine serves workgroups; "
             f"{FITTING_WORKGROUPS} Did you mean trace_workgroups?",
         ),
-        ("random_group", "groups", "workload: unknown regime 'random_group'; there are concurrent_kernels,"),
+        ("random_group", "groups", "workload: unknown workload 'random_group'; there are concurrent_kernels,"),
         (
             {"synthetic": "random_group"},
             "groups",

@@ -32,7 +32,7 @@ _IN_FRONT = ("name", "description", "built_in", "compared_by", "least_effect")
 def listing(
     name: str, rows: Rows, details: Details = lambda row: {}, named_by: Sequence[str] = ("name",)
 ) -> tuple[Arguments, Run]:
-    """Return the command that lists the parts of a kind, or shows those of a name.
+    """Return the command that lists the parts of a kind, or of an engine, or shows those of a name in full.
 
     Parameters
     ----------
@@ -51,14 +51,15 @@ def listing(
             "parts",
             metavar="NAME | FILE.py | FILE.py:NAME",
             nargs="*",
-            help=f"one of them in full; files with {name} of your own",
+            help=f"one of them in full; {'an engine; ' if 'engine' in named_by else ''}files with {name} of your own",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def run(args: argparse.Namespace) -> int:
         lines, names = _rows_and_names(args.parts, rows, name.removesuffix("s"))
         if names:
-            lines = [{**row, **details(row)} for row in _rows_named(lines, names, named_by, name.removesuffix("s"))]
+            rows_named = _rows_named(lines, names, named_by, name.removesuffix("s"))
+            lines = [row if row.get("engine") in names else {**row, **details(row)} for row in rows_named]
         if args.json:
             say_json({name: lines})
         else:
@@ -123,15 +124,21 @@ def _details(row: Mapping[str, Any]) -> list[str]:
 
 
 def _arguments_of_policies(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", metavar="QUESTION", nargs="?", help="such as placement")
+    parser.add_argument("question", metavar="QUESTION", nargs="?", help="such as placement; or an engine")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _run_policies(args: argparse.Namespace) -> int:
+    from workbench.mechanisms.mechanism import mechanism, mechanisms
     from workbench.policies.catalogue import policy_rows, question_row
 
-    rows = policy_rows(args.question)
-    question = question_row(args.question) if args.question else None
+    if args.question in mechanisms():
+        engine = mechanism(args.question).engine
+        requested = dict.fromkeys(engine.question_of(slot) for slot in engine.slots)
+        rows, question = [row for each in requested for row in policy_rows(each)], None
+    else:
+        rows = policy_rows(args.question)
+        question = question_row(args.question) if args.question else None
     if args.json:
         say_json({"policies": rows, **({"question": question} if question else {})})
         return DONE
@@ -218,7 +225,7 @@ def _least(row: Mapping[str, Any]) -> str:
     return f"; {text} is the least effect that counts"
 
 
-MEASURES = listing("measures", measure_rows, measure_details)
+MEASURES = listing("measures", measure_rows, measure_details, ("name", "engine"))
 
 
 def figure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
@@ -256,19 +263,22 @@ def figure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"choices": choices, "in_a_terminal": [command]}
 
 
-FIGURES = listing("figures", figure_rows, figure_details)
+FIGURES = listing("figures", figure_rows, figure_details, ("name", "engine"))
 
 
 def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a generator or regime, by what they give; generators by name, the user's among them."""
+    from workbench.mechanisms.mechanism import mechanism, mechanisms
     from workbench.workloads.generators import regimes
     from workbench.workloads.workload import KINDS, Generator
 
+    engines = {mechanism(name).engine.workload_kind: name for name in mechanisms()}
     generators = [
         {
             "name": part.name,
             "kind": "generator",
             "gives": kind,
+            "engine": engines.get(kind, ""),
             "description": part.description,
             "built_in": part.built_in,
         }
@@ -277,7 +287,14 @@ def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
         if Generator.members[part.name].gives(kind)
     ]
     return generators + [
-        {"name": one.name, "kind": "regime", "gives": kind, "description": one.says, "built_in": True}
+        {
+            "name": one.name,
+            "kind": "regime",
+            "gives": kind,
+            "engine": engines.get(kind, ""),
+            "description": one.says,
+            "built_in": True,
+        }
         for kind in KINDS
         for one in regimes(kind).values()
     ]
@@ -307,7 +324,7 @@ def _written(name: str, part: Any) -> str:
     return name if file is None else f'"{file.name}:{name}"'
 
 
-WORKLOADS = listing("workloads", workload_rows, workload_details)
+WORKLOADS = listing("workloads", workload_rows, workload_details, ("name", "engine"))
 
 
 def lever_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:

@@ -82,7 +82,7 @@ def locate(name: str) -> Path:
                     f"{path}: is not the file that the catalogue lists as {name} (another sha256); {_cure(entry)}."
                 )
             return path
-    raise InputError(f"the trace {name} is not on this machine; {_cure(entry)}.")
+    raise InputError(f"the trace {name} is not on this machine; {_short_cure(entry)}.")
 
 
 def available(name: str) -> bool:
@@ -148,6 +148,13 @@ def _places(entry: Entry) -> list[tuple[Path, str]]:
 
 def _cache() -> Path:
     return cache_home() / "traces"
+
+
+def _short_cure(entry: Entry) -> str:
+    """Return how to get a trace; of an edited one, `--fetch` names its origin."""
+    if entry.change == "cut":
+        return f"let {FOLDER_VARIABLE} name a folder that holds {entry.file}"
+    return f"get it with: workbench trace import --fetch {entry.name}"
 
 
 def _cure(entry: Entry) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.errors import InputError, at, nearest_name, wrong_value
+from workbench.errors import InputError, at, nearest_name, unknown_name, wrong_value
 from workbench.levers import Spec
 from workbench.parts import is_in_file
 from workbench.workloads.csv_columns import column_names
@@ -105,6 +105,8 @@ def _named(given: str, request: _Request) -> Workload:
         raise wrong_value(where, path, "must be the name of a regime or a mapping", given, f"{{file: {given}}}")
     if given in Generator.members:
         return read_generator(given, {}, path, where, wants)
+    if not any(given in regimes(kind) for kind in KINDS):
+        raise unknown_name(request.place, "workload", given, [*regimes(wants), *generators(wants)])
     return read_regime(given, path, where, wants).workload
 
 
