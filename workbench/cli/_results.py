@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json, say_lines, say_notes, say_summary, say_table
+from workbench.cli._output import add_summary_arguments, say_json, say_lines, say_notes, say_summary, say_table
 from workbench.cli._run_arguments import parse_overrides, positive_int
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError, wrong_value
@@ -42,7 +42,7 @@ def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--figure", metavar="NAME", action="append", default=[], help=drawn)
     add_figure_arguments(parser)
     parser.add_argument("--to", metavar="PATH", help=f"the file of --timeline or --snapshot; for --figure {TO}")
-    parser.add_argument("--wide", action="store_true", help="print every column of the summary")
+    add_summary_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -74,7 +74,8 @@ def _run_results(args: argparse.Namespace) -> int:
         notes = {"notes": results.notes} if results.notes else {}
         say_json({**facts, **notes, **results.checked.plain(), **rows})
     else:
-        say_summary(results, args.wide)
+        if not args.quiet:
+            say_summary(results, args.wide, words=args.words)
         say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
         for note in [*results.notes, *results.checked.sentences]:

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json, say_lines, say_notes, say_summary
+from workbench.cli._output import add_summary_arguments, say_json, say_lines, say_notes, say_summary
 from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
@@ -57,7 +57,7 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
-    parser.add_argument("--wide", action="store_true", help="print every column of the summary")
+    add_summary_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -89,7 +89,7 @@ def _run_run(args: argparse.Namespace) -> int:
     limit = LIMIT_SECONDS if args.limit is None else args.limit
     check_pool(executor_of(args), args.workers)
     check_limit(limit)
-    if not args.json:
+    if not args.json and not args.quiet:
         print(plan_size_text(plan))
         say_lines(few)
     results = run_sweep(
@@ -152,7 +152,7 @@ def _report(
         }
         say_json({**_facts(results, folder, figures), **rows})
         return
-    if say_summary(results, args.wide, MOST_ROWS, before):
+    if not args.quiet and say_summary(results, args.wide, MOST_ROWS, before, args.words):
         print(f"(the other measures: workbench results {folder})")
     say_notes([*missing_notes(results), *saturation_notes(results)])
     if stopped := _stopped(results):

@@ -31,7 +31,9 @@ MEANING = (
     "the best estimate, and every policy that cannot be told from it (multiple comparisons with the best, 95 % a "
     "block); no row if that is all of them"
 )
-"""What bold says, as legends and captions print it."""
+"""What bold says, as captions print it."""
+SHORT_MEANING = "best of the block, or cannot be told from the best at 95 % (no mark: all rows)"
+"""The same, as the key of a table prints it."""
 
 
 def bold_rows(
