@@ -174,6 +174,10 @@ def test_one_number_is_rounded_alike_in_terminal_notebook_and_paper(results, tmp
     tex = (bundle / "tables" / "drain_cycles.tex").read_text().replace("\\times\\;", "x ")
     line = next(line for line in tex.splitlines() if line.startswith(row.name.replace("_", " ") + " &"))
     assert f"{{{cells.value} \\pm" in line and cells.size in line
+    tex_rows = [line.partition(" &")[0] for line in tex.splitlines() if " & 40 & " in line]
+    blocks = [one for one in results.comparisons("drain_cycles").blocks if one.setting != "over workloads"]
+    assert tex_rows == [each.name.replace("_", " ") for one in blocks for each in one.rows]
+    assert f"& {cells.verdict} " in line
     numbers = (bundle / "numbers.tex").read_text()
     assert f"{{\\ensuremath{{{cells.size.partition('x')[0]}}}}}" in numbers
     assert cells.value == estimate(row.mean) and cells.value in results._repr_html_()

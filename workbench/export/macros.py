@@ -14,13 +14,12 @@ from workbench.export.tex import comment
 from workbench.number_text import TEX, number, probability, to_limits, with_half
 from workbench.statistics.comparison import size_text
 from workbench.statistics.quantities import estimate
+from workbench.statistics.result_rows import SIZE
 
 _HEAD = """\
 % One macro a number. Names are \\wb, the measure, what is told of it, the policy; digits are spelled out. Each line
 % says what the number is and which sets of runs it rests on; manifest.json lists those, and the number in full.
 """
-SIZE = {True: "speed-up", False: "difference"}
-"""What a size is called: of ratios, and of differences."""
 
 
 class Macro(NamedTuple):

@@ -16,7 +16,7 @@ from workbench.metrics.measure import Measure
 from workbench.number_text import TEX, probability, with_half
 from workbench.statistics.best import MEANING
 from workbench.statistics.comparison import size_text
-from workbench.statistics.quantities import least_text
+from workbench.statistics.result_rows import SIZE, verdict_words
 from workbench.statistics.verdict import Verdict
 
 SIZES = {
@@ -28,7 +28,6 @@ SIZES = {
 """What the column of sizes holds: of a measure compared by ratios, or by differences."""
 
 _ALONE = ("policy", "$n$", "mean")
-_SIZE = {True: "speed-up", False: "difference"}
 _COMPARED = ("better / worse at", "$p$", "verdict")
 _PAIRS = "pairs"
 
@@ -93,11 +92,14 @@ def note(cells: Sequence[Cell], over: Sequence[OverCell] = ()) -> str:
 
 def _table(measure: Measure, cells: list[Cell], over: list[OverCell], notes: Sequence[str]) -> Table:
     header = _header(measure, cells)
+    titles = [*dict.fromkeys(cell.place.setting for cell in cells)]
+    cells = sorted(cells, key=lambda cell: (titles.index(cell.place.setting), cell.rank))
     groups: list[dict[str, Any]] = [
         {"title": escape(words(setting)), "rows": [_row(cell, header) for cell in group]}
         for setting, group in itertools.groupby(cells, key=lambda cell: cell.place.setting)
     ]
     if over:
+        over = sorted(over, key=lambda cell: -cell.one.verdict.of.size.mean)
         groups.append({"title": "over workloads", "rows": [_over(cell, header) for cell in over]})
     text = render(
         "table.tex",
@@ -119,7 +121,7 @@ def _header(measure: Measure, cells: list[Cell]) -> tuple[str, ...]:
     compared = [cell.against for cell in cells if cell.against is not None]
     if not compared:
         return _ALONE
-    columns = (*_ALONE, _SIZE[measure.compared_by == "ratio"], *_COMPARED)
+    columns = (*_ALONE, SIZE[measure.compared_by == "ratio"], *_COMPARED)
     return (*columns, _PAIRS) if any(one.missing for one in compared) else columns
 
 
@@ -152,19 +154,18 @@ def _compared(verdict: Verdict, measure: Measure, is_bold: bool, counts: str = "
     """Return the columns of a comparison: a size of another kind than the column's is said to be one."""
     one = verdict.of
     if not one.n:
-        return ["---", "---", "---", escape(verdict.word)]
+        return ["---", "---", "---", escape(verdict_words(verdict, measure))]
     size = size_text(one, TEX)
     if one.ended < one.n:
         size += f"\\ \\textrm{{({one.ended} of {one.n})}}"
     if one.zeros:
         size = f"\\textrm{{no ratio}}: {size}"
     p = "---" if math.isnan(verdict.p) else f"${probability(verdict.p, TEX)}$"
-    small = f", by less than {least_text(measure, one.is_ratio)}" if verdict.is_small else ""
     return [
         _number(size, is_bold),
         counts or f"{one.wins} / {one.losses}",
         p,
-        escape(verdict.word + small),
+        escape(verdict_words(verdict, measure)),
     ]
 
 

@@ -32,7 +32,7 @@ MEANING = (
     "block); no row if that is all of them"
 )
 """What bold says, as captions print it."""
-SHORT_MEANING = "best of the block, or cannot be told from the best at 95 % (no mark: all rows)"
+SHORT_MEANING = "best of the block, or cannot be told from it at 95 %; no * if all rows are"
 """The same, as the key of a table prints it."""
 
 

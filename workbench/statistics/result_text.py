@@ -137,7 +137,7 @@ def _length(row: ResultRow) -> float:
 
 def html(blocks: Sequence[ResultBlock], sentences: Sequence[str]) -> str:
     """Return a table for a notebook, with the sentences below it: bold rows are bold, verdicts have a color."""
-    key = [line.replace(f"{BOLD} ", "bold: ", 1) if line.startswith(BOLD) else line for line in sentences]
+    key = [f"bold:{line[1:].replace(BOLD, 'bold')}" if line.startswith(BOLD) else line for line in sentences]
     small = "".join(f"<div>{escape(line)}</div>" for line in key)
     return f"{''.join(map(_html_block, blocks))}<small>{small}</small>"
 

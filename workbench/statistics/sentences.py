@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BETTER = {"lower": "less is better", "higher": "more is better"}
 KEY = (
     "first the mean over seeds; then {}, with its 95 % interval, of one comparison alone; p after Holm's correction "
-    "over two tests a comparison, of size and of direction: the larger; all columns: --wide"
+    "over two tests a comparison, of size and of direction: the larger; p-values: --wide"
 )
 SIZES = {
     True: "how many times as good as the baseline (geometric mean of paired ratios)",
