@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import workbench as wb
 from tests.statistics.test_hangs import compared
 from tests.statistics.test_hangs import file as file  # a fixture
+from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments.run_set import Hang
 from workbench.metrics.measure import Measure
@@ -181,6 +183,16 @@ def test_one_number_is_rounded_alike_in_terminal_notebook_and_paper(results, tmp
     numbers = (bundle / "numbers.tex").read_text()
     assert f"{{\\ensuremath{{{cells.size.partition('x')[0]}}}}}" in numbers
     assert cells.value == estimate(row.mean) and cells.value in results._repr_html_()
+
+
+def test_the_command_prints_the_object_and_export_speaks_json(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    few = wb.run({**SWEEP, "seeds": 4, "measures": ["drain_cycles"]}, tmp_path / "out", workers=0)
+    assert main(["results", "out"]) == 0
+    assert capsys.readouterr().out.startswith(few.comparisons().text(80) + "\n")
+    assert main(["export", "out", "--to", "paper", "--figures", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"bundle": "paper", "needs": []}
 
 
 def test_an_unknown_measure_is_refused_in_one_sentence(results):

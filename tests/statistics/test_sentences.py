@@ -170,7 +170,7 @@ def test_the_commands_print_words_and_all_columns_when_asked(tmp_path, monkeypat
     words = capsys.readouterr().out
     assert ", better at 0 of 6; " in words and "comparisons)" in words and "  policy " not in words
     assert main(["results", "out", "--quiet"]) == 0
-    assert capsys.readouterr().out == "18 of 18 runs, 0 failed\n"
+    assert capsys.readouterr() == ("", "")
 
 
 def test_words_and_columns_are_not_both_printed(capsys):

@@ -49,9 +49,16 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
+def add_output_arguments(parser: argparse.ArgumentParser, json: str = "print one JSON object") -> None:
+    """Add --json and --quiet to a parser, for a command that prints results; `main` obeys --quiet."""
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--json", action="store_true", help=json)
+    chosen.add_argument("-q", "--quiet", action="store_true", help="print errors alone; the exit status says the rest")
+
+
 def add_table_arguments(parser: argparse.ArgumentParser, json: str = "print one JSON object") -> None:
-    """Add --json, --wide and --csv to a parser, for a command that prints a table."""
-    parser.add_argument("--json", action="store_true", help=json)
+    """Add --json, --quiet, --wide and --csv to a parser, for a command that prints a table."""
+    add_output_arguments(parser, json)
     parser.add_argument("--wide", action="store_true", help="print the table as wide as it is, five digits a number")
     parser.add_argument("--csv", metavar="FILE", help="write the table as CSV, every digit")
 
@@ -80,11 +87,10 @@ def say_table(table: pd.DataFrame, wide: bool = False, csv: str | None = None) -
 
 
 def add_summary_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --wide, --words and --quiet to a parser, for a command that prints what came out of a sweep."""
+    """Add --wide and --words to a parser, for a command that prints what came out of a sweep."""
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--wide", action="store_true", help="print more columns, such as p-values, however wide")
     chosen.add_argument("--words", action="store_true", help="print one sentence a comparison instead of the table")
-    chosen.add_argument("-q", "--quiet", action="store_true", help="print failures and notes, and no table")
 
 
 def say_summary(

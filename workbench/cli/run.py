@@ -12,7 +12,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import add_summary_arguments, say_json, say_lines, say_notes, say_summary
+from workbench.cli._output import (
+    add_output_arguments,
+    add_summary_arguments,
+    say_json,
+    say_lines,
+    say_notes,
+    say_summary,
+)
 from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
@@ -58,7 +65,7 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
     add_summary_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _add_shard(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -89,7 +96,7 @@ def _run_run(args: argparse.Namespace) -> int:
     limit = LIMIT_SECONDS if args.limit is None else args.limit
     check_pool(executor_of(args), args.workers)
     check_limit(limit)
-    if not args.json and not args.quiet:
+    if not args.json:
         print(plan_size_text(plan))
         say_lines(few)
     results = run_sweep(
@@ -152,7 +159,7 @@ def _report(
         }
         say_json({**_facts(results, folder, figures), **rows})
         return
-    if not args.quiet and say_summary(results, args.wide, MOST_ROWS, before, args.words):
+    if say_summary(results, args.wide, MOST_ROWS, before, args.words):
         print(f"(the other measures: workbench results {folder})")
     say_notes([*missing_notes(results), *saturation_notes(results)])
     if stopped := _stopped(results):
@@ -288,7 +295,7 @@ PLAN = _arguments_of_plan, _run_plan
 def _arguments_of_gather(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="the folder of a shard; name those of all shards")
     parser.add_argument("--out", metavar="DIR", required=True, help="the new results folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_gather(args: argparse.Namespace) -> int:
