@@ -103,12 +103,12 @@ def say_summary(
     """
     from workbench.statistics.result_table import result_table
 
-    table = result_table(results)
-    is_long = most is not None and sum(len(block.rows) for block in table.blocks) > most
+    measures = results.plan.sweep.measures
+    is_long = most is not None and len(results.points) * len(measures) > most
     if words:
         _say_words(results, is_long, before)
         return is_long
-    table = table.first_measure() if is_long else table
+    table = result_table(results, measures[0] if is_long else None)
     table = table._replace(notes=[note for note in table.notes if note not in before])
     is_terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for line in table.lines(None if wide else min(terminal_width(), MOST_COLUMNS), is_terminal):

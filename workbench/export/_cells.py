@@ -85,7 +85,7 @@ def places(runs: RunSet) -> list[Place]:
 
 def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
     """Return every measure of the sweep at every point; the p-values are corrected together."""
-    ranked = {}
+    ranked: dict[tuple[str, str], ResultRow] = {}
     for block in result_table(runs).blocks:
         ranked |= {(block.measure.name, row.point): row for row in block.rows if row.point}
     ranks = {key: rank for rank, key in enumerate(ranked)}

@@ -15,6 +15,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.comparison import PairedComparison, over_workloads
 from workbench.statistics.comparisons import (
+    Judged,
     OverWorkloads,
     by_seed,
     compared,
@@ -114,12 +115,15 @@ def comparable(runs: RunSet) -> list[list[PlannedPoint]]:
     return [sorted(points, key=lambda point: point.id not in compared_with) for points in blocks.values()]
 
 
-def bold_points(runs: RunSet, name: str) -> frozenset[str]:
-    """Return the ids of the points that are bold under a measure; of some points of a sweep, those of the whole."""
+def bold_points(runs: RunSet, name: str, known: Judged | None = None) -> frozenset[str]:
+    """Return the ids of the points that are bold under a measure; of some points of a sweep, those of the whole.
+
+    `known` are the comparisons of these runs, where they are judged already.
+    """
     whole = runs if runs.whole is None else runs.whole
     if measure_of(whole, name).better == "neither":
         return frozenset()
-    verdicts = judged(whole).verdicts
+    verdicts = (judged(whole) if known is None or whole is not runs else known).verdicts
     result: set[str] = set()
     for block in comparable(whole):
         points = {point.id: point for point in block}

@@ -6,7 +6,7 @@ Terminal, notebook and paper show the rows of this one object. `result_rows` has
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,11 +33,6 @@ class ResultTable(NamedTuple):
     blocks: list[ResultBlock]
     notes: list[str]
     """Sentences on seeds that belong to the table."""
-
-    def first_measure(self) -> ResultTable:
-        """Return the blocks of the first measure alone."""
-        name = self.blocks[0].measure.name if self.blocks else ""
-        return self._replace(blocks=[block for block in self.blocks if block.measure.name == name])
 
     def lines(self, width: int | None, is_terminal: bool = False) -> Iterator[str]:
         """Yield the table with its key and its notes, line by line; see `result_text.lines`."""
@@ -120,11 +115,13 @@ def result_table(runs: RunSet, measure: str | None = None) -> ResultTable:
 
 
 def _blocks(runs: RunSet, name: str, every: Judged) -> Iterator[ResultBlock]:
-    measure, bold = measure_of(runs, name), bold_points(runs, name)
+    measure, bold = measure_of(runs, name), bold_points(runs, name, every)
     groups = comparable(runs)
     for points in groups:
         shared = _shared([point.coordinates for point in points])
-        rows = [_row(runs, point, name, shared, every.verdicts, bold) for point in points]
+        verdicts = {point.id: every.verdicts.get((name, point.id)) for point in points}
+        baselines = {point.baseline for point in points if verdicts[point.id] is not None}
+        rows = [_row(runs, point, name, shared, verdicts[point.id], baselines, bold) for point in points]
         setting = point_name(shared) if shared and len(groups) > 1 else ""
         yield ResultBlock(measure, setting, _seeds(runs, points, name), _in_order(rows, measure))
     over = [one for one in every.over if one.measure == name]
@@ -151,20 +148,17 @@ def _row(
     point: PlannedPoint,
     name: str,
     shared: Mapping[str, Any],
-    verdicts: Mapping[tuple[str, str], Verdict],
+    verdict: Verdict | None,
+    baselines: Collection[str | None],
     bold: frozenset[str],
 ) -> ResultRow:
-    verdict = verdicts.get((name, point.id))
     own = {path: value for path, value in point.coordinates.items() if path not in shared}
     has_hang = measure_of(runs, name).refusals or runs.hung(point, name)
-    is_baseline = verdict is None and any(
-        (name, other.id) in verdicts for other in runs.points if other.baseline == point.id
-    )
     return ResultRow(
         point_name(own or point.coordinates),
         point_mean(runs, point, name),
         verdict,
-        is_baseline,
+        point.id in baselines,
         point.id in bold,
         point.id,
         runs.hang(point) if has_hang else None,
