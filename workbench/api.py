@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from workbench.explain.discovery import Discovery
     from workbench.explain.sensitivity import Sensitivity
     from workbench.explain.sensitivity.analysis import Of
+    from workbench.statistics.result_table import ResultTable
 
 MEASURE = "group_p99_cycles"
 """What blame looks at unless another measure is named."""
@@ -57,9 +58,18 @@ class Results(RunSet):
         return sentences(self, measure)
 
     def _repr_html_(self) -> str:
-        from workbench.statistics.sentences import card
+        from workbench.statistics.result_table import card
 
         return card(self)
+
+    def comparisons(self, measure: str | None = None) -> ResultTable:
+        """Return the table of results, of all measures or one: a block per workload and measure, a row per policy.
+
+        A notebook shows it; `print` gives it in 80 columns.
+        """
+        from workbench.statistics.result_table import result_table
+
+        return result_table(self, measure)
 
     def figure_data(self, name: str, **choices: Any) -> Any:
         """Return what a figure draws, as a named tuple of arrays; its data function has the choices, such as

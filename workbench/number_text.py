@@ -9,6 +9,7 @@ to_half       a number to its interval's digits with_limits   an estimate with b
 to_decimals   a number to a decimal             limits        the limits alone
 per_cent      the size of a share               probability   a p-value
 as_written    the value of a lever              bytes_said    bytes in a unit
+to_limits     one number of `with_limits`
 """
 
 from __future__ import annotations
@@ -117,9 +118,19 @@ def with_limits(value: float, low: float, high: float, style: Style = PLAIN) -> 
     >>> with_limits(10.62, 9.04, 12.13), with_limits(12, 9, 15), with_limits(5, 5, 5), with_limits(7.25, math.nan, 9)
     ('10.6 [9.0, 12.1]', '12 [9, 15]', '5 [5, 5]', '7.25')
     """
+    interval = limits(low, high, style, value)
+    return f"{to_limits(value, low, high, value, style)}{style.gap if interval else ''}{interval}"
+
+
+def to_limits(one: float, low: float, high: float, value: float, style: Style = PLAIN) -> str:
+    """Return an estimate, or a limit of its interval, as `with_limits` prints it.
+
+    >>> to_limits(10.62, 9.04, 12.13, 10.62), to_limits(9.04, 9.04, 12.13, 10.62), to_limits(7.25, math.nan, 9, 7.25)
+    ('10.6', '9.0', '7.25')
+    """
     if math.isnan(low) or math.isnan(high):
-        return number(value, style=style)
-    return f"{_beside(value, low, high, value, style)}{style.gap}{limits(low, high, style, value)}"
+        return number(one, style=style)
+    return _beside(one, low, high, value, style)
 
 
 def limits(low: float, high: float, style: Style = PLAIN, value: float = math.nan) -> str:

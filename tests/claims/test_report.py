@@ -56,6 +56,9 @@ def test_a_claim_that_fails_is_a_row_and_the_others_go_on(known):
     assert report.text.splitlines()[2] == f"H9.2   FAILED         it is so [counted]: {sentence}"
     assert [one["claim"] for one in report.case_table.to_dict("records")] == ["H9.1", "H9.3"]
     assert sentence in report.markdown
+    html = report._repr_html_()
+    assert html.count("<tr>") == 4 and "<b>failed</b>" in html and "ZeroDivisionError" in html
+    assert report.verdicts[0]._repr_html_().startswith("<pre>H9.1 ")
     plain = report.plain()[1]
     assert (plain["verdict"], plain["problem"], plain["cases"], plain["estimate"]) == ("failed", sentence, [], None)
 
@@ -65,6 +68,8 @@ def test_the_exit_status_says_that_a_claim_failed(known, capsys, tmp_path):
     assert main(["claims", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines()[-1] == "H9  holds: H9.1, H9.3; failed: H9.2"
     assert "H9.2,it is so,failed" in (tmp_path / "claims.csv").read_text()
+    assert main(["claims", "--quiet"]) == 1
+    assert capsys.readouterr() == ("", "workbench: claims ended with status 1; without --quiet it says why.\n")
     assert main(["claims", "--json"]) == 1
     assert [one["verdict"] for one in json.loads(capsys.readouterr().out)] == ["holds", "failed", "holds"]
 

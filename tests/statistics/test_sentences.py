@@ -162,16 +162,27 @@ def test_the_commands_print_words_and_all_columns_when_asked(tmp_path, monkeypat
     wb.run({**SWEEP, "seeds": 6}, tmp_path / "out", workers=1)
     assert main(["results", "out"]) == 0
     text = capsys.readouterr().out
-    assert "drain_cycles (cycles, less is better, 6 seeds)" in text and "p_direction" not in text
-    assert max(map(len, text.splitlines())) <= 80
+    assert "drain_cycles (cycles, less is better, 6 seeds)" in text and "p of direction" not in text
+    assert "  policy " in text and max(map(len, text.splitlines())) <= 80
     assert main(["results", "out", "--wide"]) == 0
-    assert "p_direction" in capsys.readouterr().out
+    assert "p of direction" in capsys.readouterr().out
+    assert main(["results", "out", "--words"]) == 0
+    words = capsys.readouterr().out
+    assert ", better at 0 of 6; " in words and "comparisons)" in words and "  policy " not in words
+    assert main(["results", "out", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_words_and_columns_are_not_both_printed(capsys):
+    assert main(["results", "out", "--words", "--wide"]) == 2
+    assert "not allowed with argument" in capsys.readouterr().err
 
 
 def test_a_notebook_shows_a_card(results):
     html = results._repr_html_()
     assert "Is &lt;it&gt; faster?" in html and "60 of 60" in html and "first_fit, nearest_boundary, worst_fit" in html
-    assert html.count("<li>") == len(results.sentences())
+    rows = sum(len(block.rows) + 1 for block in results.comparisons().blocks)
+    assert html.count("<tr><td>") == rows - 2 and html.count("<caption") == 2
 
 
 @pytest.mark.parametrize(
@@ -286,7 +297,7 @@ def test_exact_differences_count_over_workloads():
 
 def test_a_short_table_explains_its_own_lines_alone(capsys):
     results = wb.run("sweeps/dispatch/reports/mirage_775.yaml", workers=0)
-    assert say_summary(results, wide=False, most=8)
+    assert say_summary(results, wide=False, most=8, words=True)
     assert "ratio of the sums" not in capsys.readouterr().out
-    say_summary(results, wide=False)
+    say_summary(results, wide=False, words=True)
     assert "ratio of the sums =" in " ".join(capsys.readouterr().out.split())

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.slow import thinned
-from tests.tuning.small import FailsWhenWide, small
+from tests.tuning.small import FailsWhenWide, small, undisturbed
 from workbench.errors import WorkbenchError
 from workbench.experiments.store import Store
 from workbench.tuning import tune
@@ -97,6 +97,13 @@ def test_the_front_is_compared_with_the_baseline_seed_by_seed():
     assert row.drain_cycles_size_low <= row.drain_cycles_size <= row.drain_cycles_size_high
 
 
+def test_a_notebook_shows_the_point_to_take_and_its_table():
+    html = (results := undisturbed()[0])._repr_html_()
+    assert "20 trials; objectives: drain_cycles, mean_external_fragmentation" in html
+    assert html.count("<li>") == len([*results.to_take, *results.trades])
+    assert html.count("<caption") == 2 and "the one to take" in html and "<td>baseline</td>" in html
+
+
 def test_a_failed_run_is_a_failed_trial_with_its_reason():
     study = small(
         policy={"placement": {"tune": [FailsWhenWide]}}, baseline=None, trials=12, objectives=["drain_cycles"]
@@ -118,6 +125,7 @@ def test_a_study_whose_trials_all_fail_says_so():
     assert results.holdout is None
     with pytest.raises(WorkbenchError, match="all 2 trials failed; the first: seed 0: fails_when_wide"):
         _ = results.pareto
+    assert "all 2 trials failed; the first: seed 0: fails_when_wide" in results._repr_html_()
 
 
 def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):

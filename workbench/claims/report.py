@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.claims.claim import Claim, Kind
@@ -76,6 +77,9 @@ class Outcome(NamedTuple):
     def sides(self) -> Sequence[Side]:
         """Return the side of each case, after correction."""
         return self.over_cases.sides if self.over_cases is not None else ()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(chr(10).join(claim_lines(self)))}</pre>"
 
     @property
     def counts(self) -> dict[Side, int]:
@@ -204,7 +208,22 @@ class ClaimReport(NamedTuple):
         return "\n".join([*head, *rows]) + "\n"
 
     def _repr_html_(self) -> str:
-        return str(self.table.to_html(index=False))
+        heading = "".join(f"<div>{escape(line)}</div>" for line in self.heading)
+        names = "".join(f"<th>{name}</th>" for name in ("claim", "it says", "verdict", "kind", "shown"))
+        body = "".join(_html_row(one) for one in self.verdicts)
+        return f"{heading}<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+
+
+_COLORS = {"holds": "#2e8b57", "contradicted": "#d0453a", "fails_where": "#d0453a", FAILED: "#d0453a"}
+"""Of verdicts on a page, of 4:1 and more on white and on black."""
+
+
+def _html_row(one: Outcome) -> str:
+    color = f' style="color:{_COLORS[one.verdict]}"' if one.verdict in _COLORS else ""
+    words = (one.claim.statement, _word(one).lower(), one.kind.replace("_", " "), _decisive_text(one))
+    statement, verdict, kind, text = map(escape, words)
+    cells = f"<td>{statement}</td><td{color}><b>{verdict}</b></td><td>{kind}</td><td>{text}</td>"
+    return f"<tr><td>{escape(one.id)}</td>{cells}</tr>"
 
 
 def claim_line(one: Outcome) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json, say_lines, say_table
+from workbench.cli._output import add_output_arguments, say_json, say_lines, say_table
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 
@@ -110,7 +110,7 @@ def _arguments_of_synth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", metavar="LEVER=VALUE", action="append", default=[], help="a lever of the one policy")
     add_size(parser)
     parser.add_argument("--seconds", type=float, default=600.0, help="when to give up, each (default: 600)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, of several a list")
+    add_output_arguments(parser, "print one JSON object, of several a list")
 
 
 def _run_synth(args: argparse.Namespace) -> int:
@@ -169,7 +169,7 @@ def _arguments_of_prove(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="B", help="the other one")
     add_size(parser)
     parser.add_argument("--seconds", type=float, default=600.0, help="when the solver gives up (default: 600)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_prove(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli._output import say_json, say_lines
+from workbench.cli._output import add_output_arguments, say_json, say_lines
 from workbench.cli._run_arguments import parse_overrides, positive_int
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError, StoreError
@@ -33,7 +33,7 @@ def _arguments_of_claims(parser: argparse.ArgumentParser) -> None:
         "--set", metavar="PATH=VALUE", action="append", default=[], help="another value in every sweep, such as a law"
     )
     parser.add_argument("--workers", type=int, metavar="N", help="processes")
-    parser.add_argument("--json", action="store_true", help="print one JSON list, an object a claim")
+    add_output_arguments(parser, "print one JSON list, an object a claim")
 
 
 def _run_claims(args: argparse.Namespace) -> int:
@@ -53,7 +53,7 @@ def _run_claims(args: argparse.Namespace) -> int:
         for line in plan.floors:
             print(line, file=sys.stderr)
     try:
-        for outcome in plan.outcomes(out, args.workers, Bar(quiet=args.json)):
+        for outcome in plan.outcomes(out, args.workers, Bar(quiet=args.json or args.quiet)):
             report.verdicts.append(outcome)
             _say(args, lines(outcome))
     except KeyboardInterrupt:

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import add_table_arguments, say_json, say_lines, say_notes, say_table
+from workbench.cli._output import add_output_arguments, add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
@@ -109,7 +109,7 @@ def _arguments_of_discover(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     parser.add_argument("--csv", metavar="FILE", help="write the points, with their levers and their box, as CSV")
     parser.add_argument("--wide", action="store_true", help="print limits with their tests, and the trajectory")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_discover(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json
+from workbench.cli._output import add_output_arguments, say_json
 from workbench.cli._run_arguments import parse_overrides, positive_int
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
@@ -25,7 +25,7 @@ def _arguments_of_notebook(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sweep", metavar="SWEEP", help="a sweep whose varied levers become the parameters")
     parser.add_argument("--out", metavar="DIR", help="where the outputs go (default: results/notebooks/NAME)")
     parser.add_argument("--workers", type=positive_int, default=1, metavar="N", help="notebooks at once (default: 1)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_notebook(args: argparse.Namespace) -> int:

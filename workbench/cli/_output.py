@@ -49,9 +49,16 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
+def add_output_arguments(parser: argparse.ArgumentParser, json: str = "print one JSON object") -> None:
+    """Add --json and --quiet to a parser, for a command that prints results; `main` obeys --quiet."""
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--json", action="store_true", help=json)
+    chosen.add_argument("-q", "--quiet", action="store_true", help="print errors alone; the exit status says the rest")
+
+
 def add_table_arguments(parser: argparse.ArgumentParser, json: str = "print one JSON object") -> None:
-    """Add --json, --wide and --csv to a parser, for a command that prints a table."""
-    parser.add_argument("--json", action="store_true", help=json)
+    """Add --json, --quiet, --wide and --csv to a parser, for a command that prints a table."""
+    add_output_arguments(parser, json)
     parser.add_argument("--wide", action="store_true", help="print the table as wide as it is, five digits a number")
     parser.add_argument("--csv", metavar="FILE", help="write the table as CSV, every digit")
 
@@ -79,17 +86,37 @@ def say_table(table: pd.DataFrame, wide: bool = False, csv: str | None = None) -
         print(table.to_string(index=False, float_format=lambda number: f"{number:.5g}", na_rep="-"))
 
 
-def say_summary(results: Results, wide: bool, most: int | None = None, before: Sequence[str] = ()) -> bool:
-    """Print what came out, one line a comparison, as wide as the terminal; or, wide, every column of the summary.
+def add_summary_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --wide and --words to a parser, for a command that prints what came out of a sweep."""
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--wide", action="store_true", help="print more columns, such as p-values, however wide")
+    chosen.add_argument("--words", action="store_true", help="print one sentence a comparison instead of the table")
+
+
+def say_summary(
+    results: Results, wide: bool, most: int | None = None, before: Sequence[str] = (), words: bool = False
+) -> bool:
+    """Print the table of results, as wide as the terminal; or, wide, with more columns; or as sentences.
 
     Of a summary of more rows than `most` the first measure alone is printed; return whether it was so. A sentence on
     seeds that was printed `before` the runs is not repeated.
     """
-    summary = results.summary()
-    is_long = most is not None and len(summary) > most
-    if wide:
-        say_table(summary[summary["measure"] == summary["measure"].iloc[0]] if is_long else summary, wide=True)
+    from workbench.statistics.result_table import result_table
+
+    measures = results.plan.sweep.measures
+    is_long = most is not None and len(results.points) * len(measures) > most
+    if words:
+        _say_words(results, is_long, before)
         return is_long
+    table = result_table(results, measures[0] if is_long else None)
+    table = table._replace(notes=[note for note in table.notes if note not in before])
+    is_terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    for line in table.lines(None if wide else min(terminal_width(), MOST_COLUMNS), is_terminal):
+        print(line)
+    return is_long
+
+
+def _say_words(results: Results, is_long: bool, before: Sequence[str]) -> None:
     from workbench.statistics.sentences import blocks, fitted, key, looks_note, too_few_seeds
 
     displayed = blocks(results)[: 1 if is_long else None]
@@ -97,7 +124,6 @@ def say_summary(results: Results, wide: bool, most: int | None = None, before: S
         print(line)
     if words := key(displayed, results):
         say_lines([*words, *looks_note(results), *(few for few in too_few_seeds(results.plan) if few not in before)])
-    return is_long
 
 
 _GAP = 2

@@ -10,7 +10,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json, say_lines, say_notes, say_summary, say_table
+from workbench.cli._output import (
+    add_output_arguments,
+    add_summary_arguments,
+    say_json,
+    say_lines,
+    say_notes,
+    say_summary,
+    say_table,
+)
 from workbench.cli._run_arguments import parse_overrides, positive_int
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError, wrong_value
@@ -42,8 +50,8 @@ def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--figure", metavar="NAME", action="append", default=[], help=drawn)
     add_figure_arguments(parser)
     parser.add_argument("--to", metavar="PATH", help=f"the file of --timeline or --snapshot; for --figure {TO}")
-    parser.add_argument("--wide", action="store_true", help="print every column of the summary")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_summary_arguments(parser)
+    add_output_arguments(parser)
 
 
 def _run_results(args: argparse.Namespace) -> int:
@@ -74,7 +82,7 @@ def _run_results(args: argparse.Namespace) -> int:
         notes = {"notes": results.notes} if results.notes else {}
         say_json({**facts, **notes, **results.checked.plain(), **rows})
     else:
-        say_summary(results, args.wide)
+        say_summary(results, args.wide, words=args.words)
         say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
         for note in [*results.notes, *results.checked.sentences]:
@@ -165,7 +173,7 @@ def _arguments_of_figure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="WORD", action="append", default=[], help=ONLY)
     add_figure_arguments(parser)
     parser.add_argument("--to", metavar="DIR", help=f"where it is written: figures; with a results folder {TO}")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_figure(args: argparse.Namespace) -> int:
@@ -229,6 +237,7 @@ def _arguments_of_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", type=int, choices=(1, 2), default=1, help="how many columns a figure is wide")
     parser.add_argument("--measures", nargs="+", metavar="NAME", help="which tables and numbers (default: the sweep's)")
     parser.add_argument("--figures", nargs="*", metavar="NAME", help="which figures (default: the sweep's)")
+    add_output_arguments(parser)
 
 
 def _run_export(args: argparse.Namespace) -> int:
@@ -238,7 +247,11 @@ def _run_export(args: argparse.Namespace) -> int:
     chosen = {"columns": args.columns, "measures": args.measures, "figures": args.figures}
     results = open_results(args.folder)
     bundle = results.export(args.to, style=args.style, **chosen)
-    for need in read_manifest(bundle)["needs"]:
+    needs = read_manifest(bundle)["needs"]
+    if args.json:
+        say_json({"bundle": str(bundle), "needs": needs, **results.checked.plain()})
+        return DONE
+    for need in needs:
         print(f"not in the bundle: {need}")
     for sentence in results.checked.sentences:
         print(sentence)
@@ -259,7 +272,7 @@ def _arguments_of_verify(parser: argparse.ArgumentParser) -> None:
         help="how many runs are done again, or `all`",
     )
     parser.add_argument("--no-figures", action="store_true", help="simulate no run for figures and draw no picture")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_verify(args: argparse.Namespace) -> int:

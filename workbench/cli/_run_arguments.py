@@ -63,7 +63,7 @@ def executor_of(args: argparse.Namespace) -> str | None:
 
 def options_of_run(args: argparse.Namespace) -> dict[str, Any]:
     """Return what the arguments say of how runs are done, by the names that functions of `workbench.api` have."""
-    watch = Bar(quiet=args.json)
+    watch = Bar(quiet=args.json or args.quiet)
     return {"set": overrides(args), "workers": args.workers, "executor": executor_of(args), "progress": watch}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from workbench.cli._output import say_json, say_lines, say_table
+from workbench.cli._output import add_output_arguments, say_json, say_lines, say_table
 from workbench.cli._run_arguments import parse_overrides
 from workbench.cli._trace_import import add_importer, enter_importer
 from workbench.cli.commands import DONE, SOME_FAILED
@@ -57,7 +57,7 @@ def _arguments_of_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", metavar="FILE", help="write the rows as CSV")
     add_importer(parser)
     parser.add_argument("--wide", action="store_true", help="print the table as wide as it is")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_replay(args: argparse.Namespace) -> int:
@@ -65,7 +65,7 @@ def _run_replay(args: argparse.Namespace) -> int:
     from workbench.experiments.results_folder import write_whole
 
     enter_importer(args.importer, [args.file])
-    sweep, progress = _sweep(args), Bar(quiet=args.json)
+    sweep, progress = _sweep(args), Bar(quiet=args.json or args.quiet)
     if args.csv and not Path(args.csv).absolute().parent.is_dir():
         raise InputError(f"--csv: the folder of {args.csv} does not exist; make it, or name another file.")
     exact = _exact(sweep, args.device)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json, say_notes
+from workbench.cli._output import add_output_arguments, say_json, say_notes
 from workbench.cli._run_arguments import add_worker_arguments, executor_of, parse_overrides
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
@@ -44,7 +44,7 @@ def _arguments_of_tune(parser: argparse.ArgumentParser) -> None:
         help="compare the best with the baseline on a workload that is not tuned on: a regime, a trace, or YAML",
     )
     add_worker_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
     parser.add_argument(
         "--dashboard", action="store_true", help="tune nothing: show the study in the browser, also while it is tuned"
     )
@@ -61,7 +61,7 @@ def _run_tune(args: argparse.Namespace) -> int:
     from workbench.figures import draw_study
     from workbench.tuning import tune
 
-    watch, executor = Bar(quiet=args.json), executor_of(args)
+    watch, executor = Bar(quiet=args.json or args.quiet), executor_of(args)
     results = tune(
         args.study,
         folder,

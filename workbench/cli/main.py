@@ -6,16 +6,17 @@ Also what `workbench` alone prints: four ways to start, a command each.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from workbench.cli._signals import stoppable
-from workbench.cli.commands import GROUPS, PASSED_ON, SPECIFICATIONS, overview, resolved
+from workbench.cli.commands import GROUPS, PASSED_ON, SOME_FAILED, SPECIFICATIONS, overview, resolved
 from workbench.errors import InputError, WorkbenchError, nearest_name
 from workbench.process import COMPILING, ENVIRONMENT, has_fixed_hash_seed
 from workbench.version import __version__
@@ -119,8 +120,14 @@ def _run(words: list[str]) -> int:
     )
     command.add_arguments(parser)
     args = parser.parsed(behind)
-    with compile_notice():
-        return command.run(args)
+    if not getattr(args, "quiet", False):
+        with compile_notice():
+            return command.run(args)
+    with redirect_stdout(io.StringIO()):
+        status = command.run(args)
+    if status == SOME_FAILED:
+        print(f"workbench: {words[0]} ended with status {status}; without --quiet it says why.", file=sys.stderr)
+    return status
 
 
 class Start(NamedTuple):

@@ -13,7 +13,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json, say_lines, say_notes, say_summary
+from workbench.cli._output import (
+    add_output_arguments,
+    add_summary_arguments,
+    say_json,
+    say_lines,
+    say_notes,
+    say_summary,
+)
 from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
@@ -58,8 +65,8 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
-    parser.add_argument("--wide", action="store_true", help="print every column of the summary")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_summary_arguments(parser)
+    add_output_arguments(parser)
 
 
 def _add_shard(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -153,7 +160,7 @@ def _report(
         }
         say_json({**_facts(results, folder, figures), **rows})
         return
-    if say_summary(results, args.wide, MOST_ROWS, before):
+    if say_summary(results, args.wide, MOST_ROWS, before, args.words):
         print(f"(the other measures: workbench results {folder})")
     say_notes([*missing_notes(results), *saturation_notes(results)])
     if stopped := _stopped(results):
@@ -323,7 +330,7 @@ PLAN = _arguments_of_plan, _run_plan
 def _arguments_of_gather(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="the folder of a shard; name those of all shards")
     parser.add_argument("--out", metavar="DIR", required=True, help="the new results folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_gather(args: argparse.Namespace) -> int:

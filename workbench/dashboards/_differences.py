@@ -16,9 +16,13 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
 from workbench.figures.estimates import gain_of
 from workbench.metrics.measure import Measure
-from workbench.number_text import number
+from workbench.number_text import FIGURE, with_limits
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, Pairs, Verdict, compare, judge, pair
+from workbench.statistics.comparison import size_text
+from workbench.statistics.interval import mean_interval
+from workbench.statistics.quantities import estimate
+from workbench.statistics.result_rows import verdict_words
 from workbench.statistics.sentences import shown
 
 _NO_DIFFERENCE: dict[str, Any] = {"words": "", "label": "", "edges": [], "counts": []}
@@ -89,10 +93,22 @@ def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, 
 def _words(panel: Histogram, unit: str) -> str:
     """Return the mean difference with its interval; "undecided" where no word is earned."""
     mean = _mean(panel)
-    low, middle, high = (in_unit(value, unit) for value in (mean.low, mean.mean, mean.high))
-    limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
     word = judge({"": panel.of.paired})[""].word
-    return f"{middle}{limits}{f' {word}' if word == 'undecided' else ''}"
+    return f"{_with_limits(mean, unit)}{f' {word}' if word == 'undecided' else ''}"
+
+
+def _with_limits(interval: Interval, unit: str) -> str:
+    """Return an estimate with its limits; bytes in the unit that a person reads."""
+    ends = (interval.mean, interval.low, interval.high)
+    if unit != "bytes":
+        return with_limits(*ends, FIGURE)
+    middle, low, high = (in_unit(value, unit) for value in ends)
+    return f"{middle} [{low}, {high}]" if math.isfinite(interval.low) else middle
+
+
+def _mean_text(values: Any, unit: str) -> str:
+    interval = mean_interval(values)
+    return in_unit(interval.mean, unit) if unit == "bytes" else estimate(interval)
 
 
 def _mean(panel: Histogram) -> Interval:
@@ -135,7 +151,7 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
     verdicts = judge(compared)
     for name, pairs in every.items():
         measure = known[name]
-        means = "".join(f"<td>{in_unit(side.mean(), measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
+        means = "".join(f"<td>{_mean_text(side, measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
         named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
         yield f"<tr>{named}{means}{_difference(verdicts.get(name), measure)}</tr>"
 
@@ -161,9 +177,6 @@ def _difference(verdict: Verdict | None, measure: Measure) -> str:
         return "<td></td><td></td><td></td>"
     one = verdict.of
     clear = verdict.side or "even"
-    ends = (one.size.low, one.size.mean, one.size.high)
-    low, mean, high = (number(end) if one.is_ratio else in_unit(end, measure.unit) for end in ends)
-    limits = f" [{low}, {high}]" if math.isfinite(one.size.low) else ""
-    size = f"{mean}{'&times;' if one.is_ratio else ''}{limits}"
-    word = f"sure {verdict.word}" if verdict.is_sure else verdict.word
+    size = size_text(one, FIGURE) if one.is_ratio else _with_limits(one.size, measure.unit)
+    word = verdict_words(verdict, measure)
     return f'<td class="wb-{clear}">{size}</td><td>{one.wins} / {one.losses}</td><td class="wb-{clear}">{word}</td>'

@@ -11,7 +11,10 @@ from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics import Interval, PairedComparison, Verdict
-from workbench.statistics.comparisons import judged, measure_of, values_of
+from workbench.statistics.best import bold_over
+from workbench.statistics.comparisons import OverWorkloads, judged, measure_of, values_of
+from workbench.statistics.result_rows import ResultRow
+from workbench.statistics.result_table import result_table
 from workbench.statistics.summary import point_mean
 
 
@@ -45,6 +48,10 @@ class Cell(NamedTuple):
     """The sets of runs behind the comparison."""
     hang: str
     """What a table says of runs that hang and so lack the measure; empty if none does."""
+    bold: bool
+    """Whether it is the best of its block, or cannot be told from it (`bold_rows`)."""
+    rank: int
+    """Its place in the table of results, where rows are sorted by speed-up."""
 
     @property
     def against(self) -> PairedComparison | None:
@@ -78,15 +85,20 @@ def places(runs: RunSet) -> list[Place]:
 
 def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
     """Return every measure of the sweep at every point; the p-values are corrected together."""
-    verdicts = judged(runs).verdicts
+    ranked: dict[tuple[str, str], ResultRow] = {}
+    for block in result_table(runs).blocks:
+        ranked |= {(block.measure.name, row.point): row for row in block.rows if row.point}
+    ranks = {key: rank for rank, key in enumerate(ranked)}
     return [
-        _cell(runs, sets, place, measure_of(runs, name), verdicts.get((name, place.point.id)))
+        _cell(runs, sets, place, measure_of(runs, name), ranked[key], ranks[key])
         for name in runs.plan.sweep.measures
         for place in named
+        for key in [(name, place.point.id)]
     ]
 
 
-def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure, verdict: Verdict | None) -> Cell:
+def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure, row: ResultRow, rank: int) -> Cell:
+    verdict = row.verdict
     finite = values_of(runs, place.point, measure.name)
     baseline = runs.baseline_of(place.point)
     both = [one for one in (baseline, place.point) if one is not None]
@@ -94,7 +106,23 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure, verdict: 
     mean = point_mean(runs, place.point, measure.name)
     hang = runs.hang(place.point) if measure.refusals else None
     hangs = hang.text if hang is not None else ""
-    return Cell(place, measure, mean, verdict, [sets.name(place.point, finite)], pairs, hangs)
+    return Cell(place, measure, mean, verdict, [sets.name(place.point, finite)], pairs, hangs, row.bold, rank)
+
+
+class OverCell(NamedTuple):
+    """A policy over the workloads of a sweep, under one measure."""
+
+    one: OverWorkloads
+    bold: bool
+    """As of a `Cell`, among the policies over the same workloads."""
+
+
+def over_cells(runs: RunSet) -> list[OverCell]:
+    """Return every policy over the workloads of a sweep, by measure."""
+    over = judged(runs).over
+    groups = {name: [one for one in over if one.measure == name] for name in runs.plan.sweep.measures}
+    bold = {name: bold_over(runs, group) for name, group in groups.items()}
+    return [OverCell(one, one.name in bold[one.measure]) for one in over]
 
 
 def half_width(interval: Interval) -> float:

@@ -14,7 +14,7 @@ from workbench.errors import wrong_value
 from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
-from workbench.export._cells import Place, RunSets, cells, places
+from workbench.export._cells import Place, RunSets, cells, over_cells, places
 from workbench.export._methods import methods
 from workbench.export._run_rows import Origins, rows_as_csv
 from workbench.export.citations import bibliography, cited
@@ -28,7 +28,6 @@ from workbench.figures.estimates import measure_of
 from workbench.figures.frame import words
 from workbench.parts import file_and_name, is_in_file
 from workbench.runs.run import PlannedPoint
-from workbench.statistics.comparisons import judged
 from workbench.statistics.notes import missing_notes, saturation_notes
 from workbench.statistics.sentences import blocks, looks_note, too_few_seeds
 
@@ -76,7 +75,7 @@ def content(
         How many columns of the paper a figure is wide.
     """
     sets, named = RunSets(), places(runs) if named is None else named
-    cell_rows, over = cells(runs, sets, named), judged(runs).over
+    cell_rows, over = cells(runs, sets, named), over_cells(runs)
     notes, origins = notes_of(runs), Origins(runs.rows.values())
     table_list, numbers = tables(cell_rows, over, notes), macros(runs, cell_rows)
     texts = {

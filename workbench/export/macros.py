@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from workbench.experiments.run_set import RunSet
 from workbench.export._cells import Cell, half_width
 from workbench.export.tex import comment
-from workbench.number_text import TEX, number, probability, to_half, with_half
+from workbench.number_text import TEX, number, probability, to_limits, with_half
 from workbench.statistics.comparison import size_text
+from workbench.statistics.quantities import estimate
+from workbench.statistics.result_rows import SIZE
 
 _HEAD = """\
 % One macro a number. Names are \\wb, the measure, what is told of it, the policy; digits are spelled out. Each line
 % says what the number is and which sets of runs it rests on; manifest.json lists those, and the number in full.
 """
-SIZE = {True: "speed-up", False: "difference"}
-"""What a size is called: of ratios, and of differences."""
 
 
 class Macro(NamedTuple):
@@ -70,7 +70,7 @@ def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
         return Macro(name, text, value, f"{measure}, {where}: {description}", runs)
 
     mean, half = cell.mean, half_width(cell.mean)
-    yield macro("mean", to_half(mean.mean, half, TEX), mean.mean, "mean", cell.runs)
+    yield macro("mean", estimate(mean, TEX), mean.mean, "mean", cell.runs)
     yield macro("mean interval", with_half(mean.mean, half, TEX), mean.mean, "mean with half width (95 %)", cell.runs)
     yield macro("count", number(mean.n, style=TEX), mean.n, "seeds", cell.runs)
     if cell.against is not None:
@@ -82,17 +82,17 @@ def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
     assert verdict is not None
     one, pairs = verdict.of, cell.pairs
     size, to, kind = one.size, f"against {one.baseline}", SIZE[one.is_ratio]
-    half = half_width(size)
+    ends = (size.low, size.high, size.mean)
     says = (
         "geometric mean of paired ratios, above 1 = better"
         if one.is_ratio
         else "mean of paired differences, positive = better"
     )
-    yield macro(kind, to_half(size.mean, half, TEX), size.mean, f"{kind} {to} ({says})", pairs)
+    yield macro(kind, to_limits(size.mean, *ends, TEX), size.mean, f"{kind} {to} ({says})", pairs)
     both = size_text(one, TEX)
     yield macro(f"{kind} interval", both, size.mean, f"{kind} {to} with its 95 % interval", pairs)
-    yield macro(f"{kind} low", to_half(size.low, half, TEX), size.low, f"lower end of the {kind} {to}", pairs)
-    yield macro(f"{kind} high", to_half(size.high, half, TEX), size.high, f"upper end of the {kind} {to}", pairs)
+    yield macro(f"{kind} low", to_limits(size.low, *ends, TEX), size.low, f"lower end of the {kind} {to}", pairs)
+    yield macro(f"{kind} high", to_limits(size.high, *ends, TEX), size.high, f"upper end of the {kind} {to}", pairs)
     yield macro("pairs", number(one.n, style=TEX), one.n, f"seeds on which it is compared {to}", pairs)
     wins, losses = (count if one.n else math.nan for count in (one.wins, one.losses))
     yield macro("better", number(wins, style=TEX), wins, f"seeds on which it is better {to}", pairs)

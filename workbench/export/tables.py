@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from workbench.export._cells import Cell, half_width
+from workbench.export._cells import Cell, OverCell, half_width
 from workbench.export.tex import comment, escape, render
 from workbench.figures.frame import words
 from workbench.figures.labels import measure_label
 from workbench.metrics.measure import Measure
 from workbench.number_text import TEX, probability, with_half
+from workbench.statistics.best import MEANING
 from workbench.statistics.comparison import size_text
-from workbench.statistics.comparisons import OverWorkloads
-from workbench.statistics.quantities import least_text
+from workbench.statistics.result_rows import SIZE, verdict_words
 from workbench.statistics.verdict import Verdict
 
 SIZES = {
@@ -28,7 +28,6 @@ SIZES = {
 """What the column of sizes holds: of a measure compared by ratios, or by differences."""
 
 _ALONE = ("policy", "$n$", "mean")
-_SIZE = {True: "speed-up", False: "difference"}
 _COMPARED = ("better / worse at", "$p$", "verdict")
 _PAIRS = "pairs"
 
@@ -46,11 +45,11 @@ class Table(NamedTuple):
     """What the manifest says of it: one entry a row."""
 
 
-def tables(cells: list[Cell], over: Sequence[OverWorkloads], notes: Sequence[str]) -> list[Table]:
+def tables(cells: list[Cell], over: Sequence[OverCell], notes: Sequence[str]) -> list[Table]:
     """Return the tables of a bundle, in the order of the sweep's measures, with notes on what they rest on."""
     groups = itertools.groupby(cells, key=lambda cell: cell.measure)
     return [
-        _table(measure, list(group), [one for one in over if one.measure == measure.name], notes)
+        _table(measure, list(group), [cell for cell in over if cell.one.measure == measure.name], notes)
         for measure, group in groups
     ]
 
@@ -64,7 +63,7 @@ def file_stem(measure: Measure) -> str:
     return re.sub(r"[^\w.]+", "-", measure.name).strip("-")
 
 
-def note(cells: Sequence[Cell], over: Sequence[OverWorkloads] = ()) -> str:
+def note(cells: Sequence[Cell], over: Sequence[OverCell] = ()) -> str:
     """Return what the columns of tables mean, of those that they have."""
     sentences = ["Means over n seeds, with the half width of the 95 % interval (Student's t)."]
     compared = [cell.verdict for cell in cells if cell.verdict is not None and cell.verdict.of.n]
@@ -77,9 +76,10 @@ def note(cells: Sequence[Cell], over: Sequence[OverWorkloads] = ()) -> str:
         sentences.append(
             "Better / worse at: the seeds at which the policy is so. Each comparison has two "
             f"tests: of the size, and of the direction (sign test over the seeds that differ). p is the larger of the "
-            f"two after Holm's correction over both tests of {m} comparisons, those of all tables. Bold: sure, as both "
-            "are below 0.05 on one side."
+            f"two after Holm's correction over both tests of {m} comparisons, those of all tables."
         )
+    if any(cell.bold for cell in cells) or any(cell.bold for cell in over):
+        sentences.append(f"Bold: {MEANING}.")
     if any(one.of.missing for one in compared):
         sentences.append("Pairs: the seeds that both have.")
     if over:
@@ -90,14 +90,17 @@ def note(cells: Sequence[Cell], over: Sequence[OverWorkloads] = ()) -> str:
     return " ".join(sentences)
 
 
-def _table(measure: Measure, cells: list[Cell], over: list[OverWorkloads], notes: Sequence[str]) -> Table:
+def _table(measure: Measure, cells: list[Cell], over: list[OverCell], notes: Sequence[str]) -> Table:
     header = _header(measure, cells)
+    titles = [*dict.fromkeys(cell.place.setting for cell in cells)]
+    cells = sorted(cells, key=lambda cell: (titles.index(cell.place.setting), cell.rank))
     groups: list[dict[str, Any]] = [
         {"title": escape(words(setting)), "rows": [_row(cell, header) for cell in group]}
         for setting, group in itertools.groupby(cells, key=lambda cell: cell.place.setting)
     ]
     if over:
-        groups.append({"title": "over workloads", "rows": [_over(one, header) for one in over]})
+        over = sorted(over, key=lambda cell: -cell.one.verdict.of.size.mean)
+        groups.append({"title": "over workloads", "rows": [_over(cell, header) for cell in over]})
     text = render(
         "table.tex",
         title=comment(f"{measure.name}: {measure.description}")[2:],
@@ -118,7 +121,7 @@ def _header(measure: Measure, cells: list[Cell]) -> tuple[str, ...]:
     compared = [cell.against for cell in cells if cell.against is not None]
     if not compared:
         return _ALONE
-    columns = (*_ALONE, _SIZE[measure.compared_by == "ratio"], *_COMPARED)
+    columns = (*_ALONE, SIZE[measure.compared_by == "ratio"], *_COMPARED)
     return (*columns, _PAIRS) if any(one.missing for one in compared) else columns
 
 
@@ -130,7 +133,7 @@ def _provenance(cells: list[Cell]) -> Iterator[str]:
 
 
 def _row(cell: Cell, header: tuple[str, ...]) -> list[str]:
-    mean = f"${with_half(cell.mean.mean, half_width(cell.mean), TEX)}$"
+    mean = _number(with_half(cell.mean.mean, half_width(cell.mean), TEX), cell.bold)
     if cell.hang:
         mean = f"{mean} ({cell.hang})" if cell.mean.n else cell.hang
     row = [escape(cell.place.words), str(cell.mean.n), mean, *_differences(cell)]
@@ -140,33 +143,37 @@ def _row(cell: Cell, header: tuple[str, ...]) -> list[str]:
 
 
 def _differences(cell: Cell) -> list[str]:
-    return [] if cell.verdict is None else _compared(cell.verdict, cell.measure)
+    return [] if cell.verdict is None else _compared(cell.verdict, cell.measure, cell.bold)
 
 
-def _compared(verdict: Verdict, measure: Measure, counts: str = "") -> list[str]:
+def _number(text: str, is_bold: bool) -> str:
+    return f"$\\mathbf{{{text}}}$" if is_bold else f"${text}$"
+
+
+def _compared(verdict: Verdict, measure: Measure, is_bold: bool, counts: str = "") -> list[str]:
     """Return the columns of a comparison: a size of another kind than the column's is said to be one."""
     one = verdict.of
     if not one.n:
-        return ["---", "---", "---", escape(verdict.word)]
+        return ["---", "---", "---", escape(verdict_words(verdict, measure))]
     size = size_text(one, TEX)
     if one.ended < one.n:
         size += f"\\ \\textrm{{({one.ended} of {one.n})}}"
     if one.zeros:
         size = f"\\textrm{{no ratio}}: {size}"
     p = "---" if math.isnan(verdict.p) else f"${probability(verdict.p, TEX)}$"
-    small = f", by less than {least_text(measure, one.is_ratio)}" if verdict.is_small else ""
     return [
-        f"$\\mathbf{{{size}}}$" if verdict.is_sure else f"${size}$",
+        _number(size, is_bold),
         counts or f"{one.wins} / {one.losses}",
         p,
-        escape(verdict.word + small),
+        escape(verdict_words(verdict, measure)),
     ]
 
 
-def _over(one: OverWorkloads, header: tuple[str, ...]) -> list[str]:
+def _over(cell: OverCell, header: tuple[str, ...]) -> list[str]:
+    one = cell.one
     counts = f"{one.better} / {one.worse}"
     row = [escape(words(one.name)) or "all", str(len(one.members)), "---"]
-    row += _compared(one.verdict, _BY_RATIO, counts)
+    row += _compared(one.verdict, _BY_RATIO, cell.bold, counts)
     return [*row, *["---"] * (len(header) - len(row))]
 
 
@@ -175,6 +182,7 @@ _BY_RATIO = Measure("", "", "lower", "", compared_by="ratio")
 
 def _entry(cell: Cell) -> dict[str, Any]:
     row: dict[str, Any] = {"setting": cell.place.setting, "policy": cell.place.name, "point": cell.place.point.id}
+    row["bold"] = cell.bold
     row["mean"] = {**_plain(cell.mean), "runs": cell.runs}
     if cell.verdict is not None:
         one = cell.verdict.of
@@ -183,8 +191,9 @@ def _entry(cell: Cell) -> dict[str, Any]:
     return row
 
 
-def _entry_over(one: OverWorkloads) -> dict[str, Any]:
-    row = {"policy": one.name, "points": list(one.points), **_entry_of(one.verdict)}
+def _entry_over(cell: OverCell) -> dict[str, Any]:
+    one = cell.one
+    row = {"policy": one.name, "points": list(one.points), "bold": cell.bold, **_entry_of(one.verdict)}
     return {**row, "better": one.better, "worse": one.worse, "ratio_of_sums": one.ratio_of_sums}
 
 

@@ -183,7 +183,16 @@ def workload_groups(plan: Plan, name: str) -> Iterator[tuple[str, tuple[str, ...
 
 
 def _is_workload(path: str) -> bool:
-    return path.split(".")[0].split("[")[0] == "workload"
+    return _root(path) == "workload"
+
+
+def is_setting(path: str) -> bool:
+    """Return whether a lever is of the machine or the workload, which all policies of a comparison share."""
+    return _root(path) in ("machine", "workload")
+
+
+def _root(path: str) -> str:
+    return path.split(".")[0].split("[")[0]
 
 
 def seeds_note(runs: RunSet) -> str:

@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 
 from workbench.metrics.measure import Measure
-from workbench.number_text import limits, number, with_limits
+from workbench.number_text import PLAIN, Style, limits, number, to_half, with_limits
 from workbench.statistics.comparison import PairedComparison, size_text
+from workbench.statistics.interval import Interval
 
 
 def listed(names: Sequence[str]) -> str:
@@ -34,6 +35,16 @@ def sized(one: PairedComparison, measure: Measure) -> str:
     return f"{size_text(one) if one.is_ratio else amount(*one.size[:3], measure)}{ends}"
 
 
+def estimate(interval: Interval, style: Style = PLAIN) -> str:
+    """Return a mean to the digits that its interval gives meaning to: the one rounding of a mean, wherever it is shown.
+
+    >>> from workbench.statistics.interval import mean_interval
+    >>> estimate(mean_interval([7510, 7530, 7490, 7560]))
+    '7,520'
+    """
+    return to_half(interval.mean, (interval.high - interval.low) / 2, style)
+
+
 def least_text(measure: Measure, is_ratio: bool) -> str:
     """Return the least effect that counts in words.
 
@@ -48,17 +59,19 @@ def least_text(measure: Measure, is_ratio: bool) -> str:
     return f"{number(measure.least)} {measure.unit}".strip()
 
 
-def amount(difference: float, low: float, high: float, measure: Measure) -> str:
+def amount(difference: float, low: float, high: float, measure: Measure, with_unit: bool = True) -> str:
     """Return a difference as how much less or more than the baseline it is, with its limits turned the same way.
 
-    >>> amount(-12.0, -15.0, -9.0, Measure("drain_cycles", "cycles", "lower", ""))
-    '12 [9, 15] cycles more'
+    >>> cycles = Measure("drain_cycles", "cycles", "lower", "")
+    >>> amount(-12.0, -15.0, -9.0, cycles), amount(12.0, 9.0, 15.0, cycles, with_unit=False)
+    ('12 [9, 15] cycles more', '12 [9, 15] fewer')
     """
+    unit = measure.unit if with_unit else ""
     sides = (low, high) if difference >= 0 else (-high, -low)
     is_less = (difference > 0) == (measure.better == "lower")
     word = "" if difference == 0 else (_fewer(measure.unit) if is_less else "more")
     if math.isfinite(difference):
-        return " ".join(filter(None, [with_limits(abs(difference), *sides), measure.unit, word]))
+        return " ".join(filter(None, [with_limits(abs(difference), *sides), unit, word]))
     return " ".join(filter(None, ["infinitely", limits(*sides), word]))
 
 

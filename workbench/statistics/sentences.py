@@ -1,6 +1,6 @@
 """The results of a sweep in words: one line a comparison, with the verdict and the digits it earns.
 
-`card` is what a notebook shows of results: how much was run, what differs, and what came out.
+The table of `result_table` shows the same comparisons; these sentences are printed on request.
 """
 
 from __future__ import annotations
@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.metrics.measure import Measure
-from workbench.number_text import as_written, limits, number, probability, to_half
+from workbench.number_text import as_written, limits, number, probability
 from workbench.statistics.comparisons import OverWorkloads, family_of, judged, measure_of, values_of
 from workbench.statistics.floors import ALPHA
-from workbench.statistics.quantities import least_text, listed, sized
+from workbench.statistics.quantities import estimate, least_text, listed, sized
 from workbench.statistics.summary import EQUAL, point_mean
 from workbench.statistics.verdict import MOST_SEEDS, Verdict
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 BETTER = {"lower": "less is better", "higher": "more is better"}
 KEY = (
     "first the mean over seeds; then {}, with its 95 % interval, of one comparison alone; p after Holm's correction "
-    "over two tests a comparison, of size and of direction: the larger; all columns: --wide"
+    "over two tests a comparison, of size and of direction: the larger; p-values: --wide"
 )
 SIZES = {
     True: "how many times as good as the baseline (geometric mean of paired ratios)",
@@ -231,8 +230,8 @@ def _heading(results: RunSet, name: str) -> str:
 
 def _line(results: RunSet, point: PlannedPoint, name: str, verdict: Verdict | None) -> Line:
     mean, measure = point_mean(results, point, name), measure_of(results, name)
-    label = _point(point.coordinates)
-    value = to_half(mean.mean, (mean.high - mean.low) / 2)
+    label = point_name(point.coordinates)
+    value = estimate(mean)
     infinite = sum(map(math.isinf, values_of(results, point, name).values()))
     note = f"{infinite} of {mean.n} values are infinite, and so is the mean" if infinite else ""
     hang = results.hang(point) if measure.refusals or results.hung(point, name) else None
@@ -341,10 +340,11 @@ def _alone(verdict: Verdict) -> str:
     return "; decided at the seeds of the first plan" if among and not alone else ""
 
 
-def _point(coordinates: Mapping[str, Any]) -> str:
+def point_name(coordinates: Mapping[str, Any]) -> str:
     """Return a point in words: a lever that it has not is left out, and one of a policy that is named with it.
 
-    >>> _point({"policy.eviction": "sharing(threshold=2)", "seats": 8, "policy.eviction.threshold": 2.0, "gap": None})
+    >>> levers = {"policy.eviction": "sharing(threshold=2)", "seats": 8, "policy.eviction.threshold": 2.0, "gap": None}
+    >>> point_name(levers)
     'sharing(threshold=2), 8'
     """
     named = {lever: as_written(value) for lever, value in coordinates.items() if value is not None}
@@ -398,40 +398,3 @@ def _columns(lines: list[Line], width: int) -> Iterator[str]:
         else:
             yield row
         yield from textwrap.wrap(line.note, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
-
-
-MOST_VALUES, MOST_SENTENCES = 8, 12
-"""Of a lever's values and of the sentences, how many are shown."""
-
-
-def card(results: RunSet) -> str:
-    """Return a small table in HTML: runs, points and seeds, measures, what differs, and a sentence a comparison."""
-    sweep, points = results.plan.sweep, results.points
-    failed = f", {len(results.failures)} failed" if results.failures else ""
-    facts = {
-        "engine": sweep.mechanism.engine.name,
-        "runs": f"{len(results.rows):,} of {len(results.plan):,}{failed}",
-        "points": f"{len(points):,} x {len(sweep.seeds):,} seeds",
-        "measures": ", ".join(sweep.measures),
-    }
-    facts |= {path: _values([str(point.coordinates.get(path)) for point in points]) for path in results.varied}
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
-    heading = escape(str(sweep.config.get("question") or sweep.name))
-    if results.plan.part is not None:
-        lines = [results.part_sentence]
-    else:
-        lines = sentences(results) if results.rows else []
-    return f"<b>{heading}</b><table>{rows}</table>{_list(lines)}"
-
-
-def _values(texts: list[str]) -> str:
-    distinct = list(dict.fromkeys(texts))
-    more = f" and {len(distinct) - MOST_VALUES} more" if len(distinct) > MOST_VALUES else ""
-    return ", ".join(distinct[:MOST_VALUES]) + more
-
-
-def _list(lines: list[str]) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in lines[:MOST_SENTENCES])
-    if len(lines) > MOST_SENTENCES:
-        items += f"<li>and {len(lines) - MOST_SENTENCES} more: results.sentences()</li>"
-    return f"<ul>{items}</ul>" if items else ""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
 from workbench.experiments.run_set import RunSet
+from workbench.statistics.result_table import result_table
 from workbench.tuning.front import Front, point_sweep
 from workbench.tuning.hypervolume import History, history
 from workbench.tuning.importances import lever_shares
@@ -49,6 +51,9 @@ class StudyResults:
         """The part of `seconds` that was spent on proposing, telling and keeping trials, not on runs."""
         self.best_trials = best
         """The trials of the front, in order: the first of each outcome, on the study's own seeds."""
+
+    def _repr_html_(self) -> str:
+        return _card(self)
 
     @property
     def found(self) -> list[Trial]:
@@ -223,6 +228,18 @@ class StudyResults:
         shares = lever_shares(self.study, self.all_trials)
         levers = list(dict.fromkeys(path for goal in shares.values() for path in goal))
         return pd.DataFrame({"lever": levers, **{g: [s.get(path, 0.0) for path in levers] for g, s in shares.items()}})
+
+
+def _card(results: StudyResults) -> str:
+    """Return a study in HTML: how much was tried, which point to take, and how it does against the baseline."""
+    study, failed = results.study, len(results.failures)
+    objectives = ", ".join(one.measure.name for one in study.objectives)
+    tried = f"{len(results.all_trials)} trials{f', {failed} failed' if failed else ''}; objectives: {objectives}"
+    if results.holdout is None:
+        return f"<b>{escape(tried)}</b><p>{escape(_why_none(results.all_trials, results.failures))}</p>"
+    items = "".join(f"<li>{escape(line)}</li>" for line in [*results.to_take, *results.trades])
+    runs = results.holdout if results.report is None else results.report
+    return f"<b>{escape(tried)}</b><ul>{items}</ul>{result_table(runs)._repr_html_()}"
 
 
 def _given_up(trial: Trial) -> str:
