@@ -71,6 +71,8 @@ class Suite(NamedTuple):
     """What else holds of every run."""
     changes: bool = True
     """Whether each policy also runs with one choice, switch or part of it changed."""
+    joined: Callable[[dict[str, Policy], str], dict[str, Policy]] = lambda policies, slot: policies
+    """The policies of a run in which that of a slot was put, with those that it needs in other slots."""
 
     def runs(self, slot: str) -> Iterator[Run]:
         """Yield a run of every world under every policy of a slot, and under each with one choice, switch or part
@@ -79,7 +81,7 @@ class Suite(NamedTuple):
             if not self.refusals(slot, policy):
                 for setup in self.worlds.values():
                     with suppress(InputError):
-                        yield self.run(setup._replace(policies={**setup.policies, slot: policy}))
+                        yield self.run(setup._replace(policies=self.joined({**setup.policies, slot: policy}, slot)))
 
     def assert_lawful(self, slot: str) -> None:
         """Assert that no run breaks a law, and that every exception is one: its policy breaks the law in some world."""

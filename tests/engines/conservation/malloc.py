@@ -14,7 +14,15 @@ from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc, MallocOptions
 from workbench.machine import Machine
 from workbench.metrics.malloc import piece_measures
-from workbench.policies.malloc import BitmapArena, OneHeap, TrylockSpin, WarpAggregated
+from workbench.policies.malloc import (
+    BitmapArena,
+    OneHeap,
+    PageQueue,
+    ParallelHeap,
+    TrylockSpin,
+    WarpAggregated,
+    WordByWord,
+)
 
 Row = tuple[int, int, int, int]
 """Arrival, thread, bytes, the cycle from which on it gives up what it got."""
@@ -70,7 +78,9 @@ def came_back(run: Run) -> int:
 LEADER = "DEVIATIONS, E7: leader_rule=first is the literal reading: a warp without its lane 0 asks for nothing"
 WRONG = "R11, R12: an ablation that is wrong wherever sizes differ"
 NO_LOCK = "section 7: an atomic bump pointer is the lower bound without a lock (E11)"
-NEVER_BACK = "section 7: a bump pointer gives nothing back"
+NEVER_BACK = "section 7, R33: a bump pointer gives nothing back"
+BY_WORD = "R24, R30: there is no lock of the heap; sections are those of single words"
+HEADERS = "section 7: pieces of an aggregated block have headers of their own"
 
 LAWS = [
     Law(
@@ -85,7 +95,7 @@ LAWS = [
         "spec 2, R5, E5",
         got=lambda run: int(run.record.size.sum()),
         due=lambda run: sum(pieces_due(run)),
-        allowed={"serve=warp_aggregated.leader_rule=first": LEADER},
+        allowed={"serve=warp_aggregated.leader_rule=first": LEADER, "serve=small_aggregated": HEADERS},
     ),
     Law(
         "bytes of all requests are those of their pieces",
@@ -104,14 +114,14 @@ LAWS = [
         "spec 2, E3",
         got=came_back,
         due=took,
-        allowed={"heap=bump_pointer": NEVER_BACK},
+        allowed={"heap=bump_pointer": NEVER_BACK, "heap=atomic_pointer": NEVER_BACK},
     ),
     Law(
         "locks taken are requests to the heap",
         "spec 2, R15, H2.1",
         got=lambda run: run.record.acquisitions,
         due=lambda run: len(run.record.leader),
-        allowed={"lock=lock_free": NO_LOCK},
+        allowed={"lock=lock_free": NO_LOCK, "lock=word_by_word": BY_WORD},
     ),
     Law(
         "bytes of pieces within others or beyond their block",
@@ -121,4 +131,15 @@ LAWS = [
         allowed=dict.fromkeys((f"serve=warp_aggregated.prefix={rule}" for rule in ("as_written", "inclusive")), WRONG),
     ),
 ]
-SUITE = Suite(Malloc(), WORLDS, LAWS)
+
+
+def joined(policies: dict[str, Any], slot: str) -> dict[str, Any]:
+    """A parallel heap comes with its lock, and the lock with such a heap."""
+    if slot == "heap" and isinstance(policies["heap"], ParallelHeap):
+        return {**policies, "lock": WordByWord()}
+    if slot == "lock" and isinstance(policies["lock"], WordByWord):
+        return {**policies, "heap": PageQueue()}
+    return policies
+
+
+SUITE = Suite(Malloc(), WORLDS, LAWS, joined=joined)

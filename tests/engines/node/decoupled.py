@@ -18,7 +18,7 @@ from workbench.engines.dispatch import Dispatch
 from workbench.engines.kit import Attempt
 from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.engines.kit.order import cycle_of
-from workbench.engines.malloc import Malloc
+from workbench.engines.malloc import Malloc, prepare
 from workbench.engines.node import beginnings
 from workbench.engines.node.engine import Node, Play
 from workbench.engines.node.options import NodeOptions, Slots
@@ -28,6 +28,7 @@ from workbench.engines.node.prepare import Reading
 from workbench.engines.pool import Pool
 from workbench.engines.translation import Translation
 from workbench.machine.node import NodeMachine
+from workbench.policies.malloc import PageQueue, ParallelHeap, WordByWord
 from workbench.policies.policy import Policy, read_policy
 from workbench.records.node import KIND, who_of
 from workbench.workloads.application import Allocate, Application, Applications, Kernel, Launch, Phase, Step, Touch
@@ -89,6 +90,10 @@ def setup_with(slot: str, policy: Policy) -> Setup:
         "serve": {"warp_aggregated": {"warp_size": 64}}, "heap": "bitmap_arena",
     }  # fmt: skip
     policies = {name: read_policy(question_of(Slots, name), one, name) for name, one in chosen.items()}
+    if isinstance(policy, ParallelHeap):
+        policies["lock"] = WordByWord()
+    elif isinstance(policy, WordByWord):
+        policies["heap"] = PageQueue()
     return Setup("node", NodeMachine.read(MACHINE), Given(), {**policies, slot: policy}, NodeOptions.read(OPTIONS))
 
 
@@ -184,7 +189,8 @@ class Neutral:
         mallocs = Mallocs(part.arrival[order], part.thread[order], part.asked[order], part.free_at[order])
         given = self.reading.given
         setup = self.alone("malloc", given.machine.card, Table(mallocs=mallocs), given.options.heap)
-        alone = Malloc().simulate(setup, self.seed)
+        with mock.patch.object(prepare, "resident_blocks", return_value=0):  # the node's dispatcher placed them
+            alone = Malloc().simulate(setup, self.seed)
         assert (part.arrival >= 0).all()
         return _by_call(part, order), _by_call(alone, np.arange(order.size))
 

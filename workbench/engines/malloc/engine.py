@@ -51,6 +51,10 @@ from workbench.records.malloc import MallocRecord, Work
 from workbench.structures.timetable import new_timetable, new_tournament
 
 
+_NO_ACCESSES = new_timetable(1)
+"""The timetable of a serial heap, which nothing enters."""
+
+
 class Reading(NamedTuple):
     """What the setup and the seed determine."""
 
@@ -204,7 +208,7 @@ def _fresh(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, room: Mappi
     sizes |= {"walkers": requests * parallel, "words": len(arena.words) * parallel}
     sizes |= {"thread_blocks": requests * parallel}
     due, next_event = new_timetable(scheduled + 1), new_tournament(rules.arenas)
-    accesses = new_timetable(requests * parallel + 1)
+    accesses = new_timetable(requests + 1) if parallel else _NO_ACCESSES
     state = made(State, {**sizes, **room}, due=due, next_event=next_event, accesses=accesses)
     state.counters[COUNT.requests] = requests
     if parallel:

@@ -151,7 +151,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         retries=int(lock.retries()),
         merges=int(words is not None and words.merge_lanes),
         polls=0 if words is None else words.polls_a_cycle,
-        resident=0 if words is None else _resident_blocks(case),
+        resident=0 if words is None else resident_blocks(case),
         swap_cycles=0 if words is None else words.swap_cycles,
         travel_cycles=0 if words is None else words.travel_cycles,
         block_threads=options.block_threads,
@@ -173,7 +173,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
     )
 
 
-def _resident_blocks(case: Case) -> int:
+def resident_blocks(case: Case) -> int:
     """Return how many thread blocks the machine holds at once; at least one a compute unit."""
     machine = case.machine
     threads = machine.waves_a_unit * machine.wave_size

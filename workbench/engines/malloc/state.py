@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.compiled import RAISED, Answer, by_reference, kernel, routine
 from workbench.engines.kit import FINE, STOP, column, fail, log, numbered, raised, wrong
-from workbench.policies.malloc.parallel.access import OWN
+from workbench.policies.malloc.parallel.access import ACCESS, OWN
 from workbench.policies.malloc.serve import SERVE, ReadyServe, ServeView
 from workbench.structures.timetable import Timetable
 
@@ -92,7 +92,7 @@ class Faults(NamedTuple):
     placement_raised: int = raised("heap.placement")
     not_free: int = wrong("heap.placement")
     heap_raised: int = raised("heap")
-    heap_wrong: int = wrong("heap")
+    heap_wrong: int = wrong("heap", ACCESS.wrong)
 
 
 COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)

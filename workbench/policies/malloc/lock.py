@@ -182,7 +182,7 @@ class LockFree(HeapLock):
 class WordByWord(HeapLock):
     """No lock of the whole heap: accesses to one word follow one another, accesses to different words do not wait.
 
-    Parallel heaps need it. Of accesses to one word the one that was issued first goes first. Lanes of a warp share an
+    Parallel heaps need it. In a tie for a word the access that was issued first goes first. Lanes of a warp share an
     addition to one word.
 
     References

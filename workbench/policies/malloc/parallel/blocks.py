@@ -49,7 +49,7 @@ TRIED = 1
 
 
 class BasicBlocks(ParallelHeap):
-    """Lists of free blocks of each size class, filled from superblocks; the oldest block of a list goes first.
+    """Lists of free blocks of each size class, filled from superblocks; in a tie the oldest block of a list goes first.
 
     A request takes of the first list that is not empty, from its own one on, by a compare-and-swap. Where all are
     empty, it takes a superblock, whose other blocks fill its list; lanes of a warp do so one after the other. Blocks

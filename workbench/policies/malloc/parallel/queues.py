@@ -82,7 +82,7 @@ class PageQueue(_Queues):
     """A queue of free pages a size class; where it is empty, a chunk of the pool is cut into pages.
 
     A request lowers the class's count, moves the queue's front and reads the page that stood there. Lanes of a warp
-    share the first two. The oldest free page goes first. Pages never change their class.
+    share the first two. In a tie the oldest free page goes first. Pages never change their class.
 
     References
     ----------
@@ -166,7 +166,7 @@ class ChunkQueue(_Queues):
     """A queue of chunks a size class; pages are taken of the chunk in front, and who opens a chunk holds the front.
 
     A request lowers the class's count and then takes a page at the front. A chunk that gets a page back joins the end
-    of the queue. The lowest free page of a chunk goes first. Chunks never change their class.
+    of the queue. In a tie the lowest free page of a chunk goes first. Chunks never change their class.
 
     References
     ----------

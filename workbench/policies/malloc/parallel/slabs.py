@@ -52,8 +52,9 @@ SLAB, SPOT = 1, 2
 class Slabs(ParallelHeap):
     """A slab a size class: a request raises its count and sets a bit; a slab that is filled to a limit is replaced.
 
-    Sizes are 1, 2, 3, 4, 6, 8, 12, ... granules. The count is raised once for all lanes of a warp. The request's own
-    number says which block is looked at first, then the next free one. Large requests go to `large`.
+    Sizes are 1, 2, 3, 4, 6, 8, 12, ... granules. The count is raised once for all lanes of a warp. Between free
+    blocks there is no tie: the request's own number says which is looked at first, then the next ones. Large requests
+    go to `large`.
 
     References
     ----------
