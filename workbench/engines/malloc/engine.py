@@ -50,7 +50,6 @@ from workbench.policies.policy import Policy
 from workbench.records.malloc import MallocRecord, Work
 from workbench.structures.timetable import new_timetable, new_tournament
 
-
 _NO_ACCESSES = new_timetable(1)
 """The timetable of a serial heap, which nothing enters."""
 
