@@ -124,7 +124,7 @@ def test_a_peak_of_what_failed_is_not_called_recorded(tmp_path):
     usual = wb.advise(written(tmp_path, made.snapshot()))
     assert "had nothing failed" not in " ".join(usual.sentences()) and "laid out anew" not in usual.lines()[4]
     late = wb.advise(written(tmp_path, made.snapshot(kept=100)))
-    assert late.is_change == ("With its start laid out again it fits from " in late.lines()[4])
+    assert late.is_change == ("Packed from an empty card it fits from " in late.lines()[4])
 
 
 @pytest.mark.parametrize("name", ["PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"])

@@ -123,9 +123,11 @@ def _verdict(advice: Diagnosis, cause: Cause | None) -> Iterator[str]:
     if failure is None or cause is None:
         if advice.is_change:
             saved = bytes_said(advice.own_trial.needed_bytes - best.needed_bytes)
-            yield f"Fragmentation is {share:.1%}: {called(best)} runs on a card that is {saved} smaller."
+            yield f"Live neighbors pin {share:.1%} of it (fragmentation)."
+            yield f"{called(best)} runs on a card that is {saved} smaller."
         else:
-            yield f"Fragmentation is {share:.1%}: no allocator setting runs on a card that is 1 % smaller."
+            yield f"Live neighbors pin {share:.1%} of it (fragmentation)."
+            yield "No allocator setting runs on a card that is 1 % smaller."
     elif cause.kind == "limit_outside":
         yield f"The cause is a limit outside the allocator: the card had more left than the {_needed(failure)}."
     elif cause.kind == "larger_than_card":
@@ -232,7 +234,8 @@ def _where_it_fits(advice: Diagnosis) -> Iterator[str]:
         if advice.is_whole:
             yield f"Under {called(best)} it fits from {now} on."
         else:
-            yield f"With its start laid out again it fits from {before} on, under {called(best)} from {now}."
+            yield "What lived before the history began may lie elsewhere in another run."
+            yield f"Packed from an empty card it fits from {before} on, under {called(best)} from {now}."
     if advice.card_bytes is not None:
         answer = "fits" if best.fits else "does not fit"
         yield f"On the named card of {bytes_said(advice.card_bytes)} it {answer}."
