@@ -36,6 +36,10 @@ _REPEATS, _GRID = 2, 9
 """Passes over the fitted levers, and values of each that are tried first."""
 
 
+DRAWN = tuple((16, name) for name in ("CUDA", "XMalloc", "ScatterAlloc", "Halloc", "RegEff-C", "Ouroboros-C-S"))
+"""The curves of a figure, where there are many."""
+
+
 class Fitted(NamedTuple):
     """A lever that is fitted by trying values, each in runs of all fitted points."""
 
@@ -236,10 +240,12 @@ def _median_error(measured: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def _panels(curves: Curves) -> list[Curve]:
+    """Return a panel a curve; of many curves those of some designs at one size, which are as many as a page holds."""
     judged = ~np.isin(THREADS, FITTED)
+    drawn = [k for k, key in enumerate(curves.keys) if len(curves.keys) <= len(DRAWN) or key in DRAWN]
     return [
         Curve(
-            f"{design}, {size} B",
+            f"{curves.keys[k][1]}, {curves.keys[k][0]} B",
             "threads",
             "milliseconds",
             np.array(THREADS, float),
@@ -249,7 +255,7 @@ def _panels(curves: Curves) -> list[Curve]:
             judged,
             line="parallel heaps",
         )
-        for k, (size, design) in enumerate(curves.keys)
+        for k in drawn
     ]
 
 
@@ -260,12 +266,11 @@ class Predicted(NamedTuple):
     measured: np.ndarray
     predicted: np.ndarray
 
-    def curve(self, panel: str, y_name: str, rival: float) -> Curve:
+    def curve(self, panel: str, y_name: str, rival: np.ndarray) -> Curve:
         """Return a panel with a place for each row."""
         places, judged = np.arange(len(self.predicted), dtype=float), np.ones(len(self.predicted), bool)
-        other = np.full(len(self.predicted), rival)
         return Curve(
-            *(panel, "design and size", y_name, places, self.measured, self.predicted, other, judged),
+            *(panel, "design and size", y_name, places, self.measured, self.predicted, rival, judged),
             joined=False,
             names=self.names,
             line="parallel heaps",
@@ -295,6 +300,7 @@ def _gains(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]
     pairs = zip(predicted[aggregates], measured[aggregates], strict=True)
     of_clear = 100 / max(int(clear.sum()), 1)
     designs = dict.fromkeys(str(design) for design in rows["design"].to_numpy()[wrong])
+    lanes = np.where(aggregates, float(WARP), np.nan)
     error, other = (
         percent_error(measured[aggregates], each[aggregates]) if aggregates.any() else float("nan")
         for each in (predicted, np.full(len(predicted), float(WARP)))
@@ -311,7 +317,7 @@ def _gains(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]
             rival_error=other,
             verdict=_verdict(aggregates, error <= BAR_GAIN),
             bar=f"within {BAR_GAIN:g} % where it aggregates; whatever the rival",
-            curves=(rows_predicted.curve(f"gain of aggregation, {card}", "one a warp over 32 a warp", 1.0),),
+            curves=(rows_predicted.curve(f"gain of aggregation, {card}", "one a warp over 32 a warp", lanes),),
             note=f"Predicted for measured: {', '.join(f'{ours:.1f} for {theirs:.1f}' for ours, theirs in pairs)}.",
         ),
         Result(
@@ -348,7 +354,7 @@ def _full(card: str, rows: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]]
             rival_error=percent_error(shares.measured, np.full(len(off), 100.0)),
             verdict=_verdict(off | True, not off.any()),
             bar=f"each within {BAR_FULL:g} %; whatever the rival",
-            curves=(shares.curve(f"bytes given out, {card}", "% of the heap", 100.0),),
+            curves=(shares.curve(f"bytes given out, {card}", "% of the heap", np.full(len(off), 100.0)),),
             note=f"{int(off.sum())} of {len(off)} are further off: {', '.join(designs) or 'none'}.",
         )
     ]
