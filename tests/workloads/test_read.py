@@ -107,7 +107,7 @@ NAME_OR_KEYS = "workload must be the name of a regime or have one of the keys fi
         ("large_unifrom", "workload: unknown workload 'large_unifrom'; there are bimodal,"),
         (
             "dispatch",
-            "workload: unknown workload 'dispatch'; there are bimodal, large_uniform, medium_uniform, power_of_two, ",
+            "workload: unknown workload 'dispatch'; there are bimodal, ",
         ),
         ("jobs.csv", "workload must be the name of a regime or a mapping. Got 'jobs.csv'. Nearest: {file: jobs.csv}."),
         ({"regime": "large"}, "workload.regime: unknown regime 'large'; there are bimodal,"),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.engines.conservation.laws import Law, Run, Suite
+from tests.engines.conservation.malloc import joined
 from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.engines.node.engine import Node
 from workbench.engines.node.options import NodeOptions, Slots
@@ -212,6 +213,8 @@ FITTED: dict[str, tuple[dict[str, Any], ...]] = {
     "split_when_stuck": ({"threshold": 1}, {"threshold": 1, "into": "halves"}),
     "grouped_run": ({"groups": 4},),
     "grouped_sampled_run": ({"groups": 4},),
+    "slabs": ({"slabs": 4},),
+    "basic_blocks": ({"smallest_bytes": 16, "superblock_blocks": 2},),
     **dict.fromkeys(("bind", "preferred"), ({"cards": "gpu0"},)),
 }
 MOVES = "spec 1, section 7: a bound for one shared memory; what modules and drivers gave stays where it is"
@@ -222,4 +225,4 @@ REFUSED = {
     "shared_eviction=sharing_aware_eviction": ALONE,
     "serve=block_aggregated": "R14: a wave waits for its malloc, so each asks by itself",
 }
-SUITE = Suite(Node(), WORLDS, LAWS, FITTED, REFUSED, check, changes=False)
+SUITE = Suite(Node(), WORLDS, LAWS, FITTED, REFUSED, check, changes=False, joined=joined)
