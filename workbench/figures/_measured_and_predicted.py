@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.figures.figure_files import Column, below
-from workbench.figures.panels import check_room
+from workbench.figures.panels import MOST_PANELS, check_room
 from workbench.figures.registry import Calculation, on_paper
 from workbench.validation.data_set import Curve, Result
 from workbench.validation.validate import Compared, data_sets, validate
@@ -79,11 +79,11 @@ def measured_and_predicted_data(data_set: str = "") -> MeasuredAndPredicted:
     InputError
         There is no such data set, or it has nothing to draw.
     """
-    names = [each.name for each in data_sets()]
-    name = data_set or names[0]
-    if name not in names:
-        raise unknown_name("", "data set", name, names)
-    return curves_of(next(one for one in validate() if one.data_set.name == name))
+    engines = {each.name: each.engine for each in data_sets()}
+    name = data_set or next(iter(engines))
+    if name not in engines:
+        raise unknown_name("", "data set", name, [*engines])
+    return curves_of(next(one for one in validate(engines[name]) if one.data_set.name == name))
 
 
 def curves_of(compared: Compared) -> MeasuredAndPredicted:
@@ -106,9 +106,16 @@ def curves_of(compared: Compared) -> MeasuredAndPredicted:
         if (label := labels[result.law, curve.panel]) in drawn
     )
     panels = tuple(dict.fromkeys(line.curve.panel for line in lines))
+    chosen = {*compared.data_set.drawn}
+    further = len(panels)
+    if chosen and len(panels) > MOST_PANELS:
+        lines = tuple(line for line in lines if line.curve.panel in chosen)
+        panels = tuple(dict.fromkeys(line.curve.panel for line in lines))
     check_room(len(panels), len(drawn), "measured_and_predicted")
     left = len({*labels.values()}) - len(drawn)
-    note = f"{left} further lines of laws are not drawn" if left else ""
+    notes = [f"{left} further lines of laws are not drawn"] if left else []
+    notes += [f"{further - len(panels)} further panels are not drawn"] if further > len(panels) else []
+    note = "; ".join(notes)
     return MeasuredAndPredicted(f"{compared.data_set.measures}, {compared.data_set.card}", panels, lines, note)
 
 

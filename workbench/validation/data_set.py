@@ -109,6 +109,8 @@ class DataSet(NamedTuple):
     """From facts and the fitted levers of each law to one result a law; without facts to none."""
     design: str = ""
     """The earlier fit, if the judged part was computed before this one; empty if it was not."""
+    drawn: Sequence[str] = ()
+    """Panels of its figure, where there are more than a page holds."""
 
 
 NO_BAR = "no bar is set"

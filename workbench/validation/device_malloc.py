@@ -20,7 +20,7 @@ from workbench.policies.malloc import AS_FOUND, HashedBins
 from workbench.policies.policy import Policy
 from workbench.validation.data_set import Curve, DataSet, Result, Source, Verdict, percent_error
 from workbench.validation.malloc_runs import WARP, Levers, allocation_ms, card_of, share_given
-from workbench.validation.malloc_survey import DESIGNS, GAIN_THREADS, THREADS, extract
+from workbench.validation.malloc_survey import DESIGNS, GAIN_THREADS, SIZES, THREADS, extract
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +36,8 @@ _REPEATS, _GRID = 2, 9
 """Passes over the fitted levers, and values of each that are tried first."""
 
 
-DRAWN = tuple((16, name) for name in ("CUDA", "XMalloc", "ScatterAlloc", "Halloc", "RegEff-C", "Ouroboros-C-S"))
-"""The curves of a figure, where there are many."""
+DRAWN = ("CUDA", "XMalloc", "ScatterAlloc", "Halloc", "RegEff-C", "Ouroboros-C-S")
+"""Designs that are drawn at the first size."""
 
 
 class Fitted(NamedTuple):
@@ -240,12 +240,10 @@ def _median_error(measured: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def _panels(curves: Curves) -> list[Curve]:
-    """Return a panel a curve; of many curves those of some designs at one size, which are as many as a page holds."""
     judged = ~np.isin(THREADS, FITTED)
-    drawn = [k for k, key in enumerate(curves.keys) if len(curves.keys) <= len(DRAWN) or key in DRAWN]
     return [
         Curve(
-            f"{curves.keys[k][1]}, {curves.keys[k][0]} B",
+            _panel(size, design),
             "threads",
             "milliseconds",
             np.array(THREADS, float),
@@ -255,8 +253,12 @@ def _panels(curves: Curves) -> list[Curve]:
             judged,
             line="parallel heaps",
         )
-        for k in drawn
+        for k, (size, design) in enumerate(curves.keys)
     ]
+
+
+def _panel(size: int, design: str) -> str:
+    return f"{design}, {size} B"
 
 
 class Predicted(NamedTuple):
@@ -386,5 +388,7 @@ SETS = (
         judge=judge,
         design="This fit is the third one. The first had no tries of who waits: 52.7 % from 8,192 threads on, a gain "
         "of 316. The second counted them by warp: 39.7 % and 28.1. Both had been judged before.",
+        drawn=[_panel(SIZES[0], design) for design in DRAWN]
+        + [f"{panel}, TITANV" for panel in ("gain of aggregation", "bytes given out")],
     ),
 )
