@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import cache, partial
 from itertools import chain, compress
@@ -188,8 +188,8 @@ class _Layout(NamedTuple):
 
     reference: Any
     size: int
-    inner: list[tuple[int, int]]
-    """Of each tuple inside another: the number of that one, and its place there."""
+    inner: Callable[[Any], Sequence[Any]]
+    """Returns all tuples inside, of a tuple of this type."""
     arrays: _Fields
     numbers: _Fields
     floats: _Fields
@@ -198,10 +198,7 @@ class _Layout(NamedTuple):
         """Write the words of a tuple of this type."""
         if not self.size:
             return
-        tuples = [whole]
-        for around, place in self.inner:
-            tuples.append(tuples[around][place])
-        fields = [*chain.from_iterable(tuples)]
+        fields = [*chain(whole, *self.inner(whole))]
         _write_arrays(np.fromiter(map(id, compress(fields, self.arrays.which)), np.int64), self.arrays.first, words)
         words[self.numbers.first] = np.fromiter(compress(fields, self.numbers.which), np.int64)
         words.view(np.float64)[self.floats.first] = np.fromiter(compress(fields, self.floats.which), np.float64)
@@ -214,7 +211,7 @@ _layouts: dict[Any, _Layout] = {}
 def _layout_of(whole: Any) -> _Layout:
     if INTERPRETED:
         nothing = _Fields([], np.zeros(0, np.int64))
-        return _Layout(None, 0, [], nothing, nothing, nothing)
+        return _Layout(None, 0, _inner_of([]), nothing, nothing, nothing)
     # The types tell apart classes of one name whose fields have the same names and types; the fingerprint does not.
     key = type(whole), *map(type, whole), compute_fingerprint(whole)
     if key not in _layouts:
@@ -223,7 +220,7 @@ def _layout_of(whole: Any) -> _Layout:
 
 
 def _new_layout(whole: Any) -> _Layout:
-    tuples, inner, first, size = [whole], list[tuple[int, int]](), dict[tuple[int, int], int](), 0
+    tuples, paths, first, size = [whole], [""], dict[tuple[int, int], int](), 0
 
     def walk(number: int) -> None:
         nonlocal size
@@ -231,7 +228,7 @@ def _new_layout(whole: Any) -> _Layout:
             first[number, place] = size
             if isinstance(field, tuple):
                 tuples.append(field)
-                inner.append((number, place))
+                paths.append(f"{paths[number]}.{tuples[number]._fields[place]}".lstrip("."))
                 walk(len(tuples) - 1)
             else:
                 size += _words_of(field)
@@ -243,7 +240,22 @@ def _new_layout(whole: Any) -> _Layout:
         which = [isinstance(field, kinds) for _, field in fields]
         return _Fields(which, np.array([first[at] for at, _ in compress(fields, which)], np.int64))
 
-    return _Layout(Reference(typeof(whole)), size, inner, of_kind(np.ndarray), of_kind(int, np.integer), of_kind(float))
+    return _Layout(
+        Reference(typeof(whole)),
+        size,
+        _inner_of([name for name in paths if name]),
+        of_kind(np.ndarray),
+        of_kind(int, np.integer),
+        of_kind(float),
+    )
+
+
+def _inner_of(names: list[str]) -> Callable[[Any], Sequence[Any]]:
+    """Return a function that gives the fields of these dotted names, in one call of the interpreter."""
+    if not names:
+        return lambda _: ()
+    get = operator.attrgetter(*names)
+    return get if len(names) > 1 else lambda whole: (get(whole),)
 
 
 def _words_of(field: Any) -> int:

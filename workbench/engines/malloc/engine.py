@@ -50,8 +50,8 @@ from workbench.policies.policy import Policy
 from workbench.records.malloc import MallocRecord, Work
 from workbench.structures.timetable import new_timetable, new_tournament
 
-_NO_ACCESSES = new_timetable(1)
-"""The timetable of a serial heap, which nothing enters."""
+_NO_WALKERS, _NO_ACCESSES = {"walkers": 0, "words": 0}, new_timetable(1)
+"""Sizes of a serial heap, and its timetable, which nothing enters."""
 
 
 class Reading(NamedTuple):
@@ -199,13 +199,12 @@ def _fresh(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, room: Mappi
     arena_frees = rules.any_frees and rules.frees == ARENA
     warps = int(columns.warp.max(initial=-1)) + 1 if arena_frees else 0
     scheduled = (warps if arena_frees else blocks) if rules.any_frees else 0
+    parallel = rules.heap == PARALLEL
     sizes = {"rows": rows, "requests": requests, "blocks": blocks, "arenas": rules.arenas, "warps": warps}
+    sizes |= {"walkers": requests, "words": len(arena.words)} if parallel else _NO_WALKERS
     sizes |= {"opens": warps if arena_frees else scheduled * part, "ranked": warps * part, "late": scheduled * part}
     sizes |= {"answers": (requests + rules.arenas) * part}
     sizes |= {"growing": rules.arenas, "held": requests} if rules.grows else {"growing": 0, "held": 0}
-    parallel = rules.heap == PARALLEL
-    sizes |= {"walkers": requests * parallel, "words": len(arena.words) * parallel}
-    sizes |= {"thread_blocks": requests * parallel}
     due, next_event = new_timetable(scheduled + 1), new_tournament(rules.arenas)
     accesses = new_timetable(requests + 1) if parallel else _NO_ACCESSES
     state = made(State, {**sizes, **room}, due=due, next_event=next_event, accesses=accesses)

@@ -28,6 +28,7 @@ from workbench.engines.malloc.state import (
     LOWEST,
     NEAREST,
     NEXT,
+    PARALLEL,
     PIECEWISE,
     Arena,
     Columns,
@@ -38,7 +39,7 @@ from workbench.errors import InputError, wrong_value
 from workbench.policies.malloc.arenas import OneHeap
 from workbench.policies.malloc.device_heap import check_pieces
 from workbench.policies.malloc.heap import BitmapArena, HeapPolicy, SizeClasses, rounds
-from workbench.policies.malloc.lock import WordByWord
+from workbench.policies.malloc.lock import BY_WORD, WordByWord
 from workbench.policies.malloc.parallel.access import ParallelHeap
 from workbench.policies.malloc.serve import MOST_BYTES
 from workbench.policies.placement.question import Placement
@@ -61,6 +62,8 @@ SKIPS = 1
 _FAILURES = ("all_null", "per_thread_fallback", "halve_and_retry")
 _FREES = ("refcount", "piecewise", "arena")
 MOST_PARALLEL = 1 << 24
+_NO_WORDS = np.zeros(1, np.int64)
+"""Of a heap that does not serve in parallel."""
 _MOMENTS = {"before_request": BEFORE, "during_lock_wait": DURING, "after_grant": AFTER}
 
 
@@ -79,9 +82,9 @@ def check_policies(case: Case) -> None:
 def _check_parallel(case: Case) -> None:
     """Refuse a parallel heap under a lock of the whole heap, in several arenas or too large, and the lock of words for
     another heap."""
-    heap, lock, arenas = case.slots.heap, case.slots.lock, case.slots.arenas
-    parallel = isinstance(heap, ParallelHeap)
-    if parallel != isinstance(lock, WordByWord):
+    _, heap, lock, arenas = case.slots
+    parallel = heap.kind == PARALLEL
+    if parallel != (lock.kind == BY_WORD):
         expected = "must be word_by_word" if parallel else "must be a lock of the whole heap"
         other = "word_by_word" if parallel else "trylock_spin"
         raise wrong_value("", "policy.lock", f"{expected} for the heap {heap.name}", lock.name, other)
@@ -200,7 +203,7 @@ def arena_of(case: Case, rules: Rules) -> Arena:
         tree=np.stack(trees),
         room=np.array([int(np.bitwise_count(one).sum()) for one in maps], np.int64),
         memory=_memories(case, rules),
-        words=_words(case, rules),
+        words=_words(case, rules) if rules.heap == PARALLEL else _NO_WORDS,
         limit=np.full(rules.arenas, size),
         rounded=_rounded(placement, rules),
         top=np.full(rules.arenas, 0 if bitmap else taken),
@@ -234,8 +237,7 @@ def _memories(case: Case, rules: Rules) -> np.ndarray:
 def _words(case: Case, rules: Rules) -> np.ndarray:
     """Return what a parallel heap remembers; what is occupied lies behind its granules."""
     heap, granules = case.slots.heap, granules_of(case)
-    if not isinstance(heap, ParallelHeap):
-        return np.zeros(1, np.int64)
+    assert isinstance(heap, ParallelHeap)
     return heap.start_memory(granules - int(case.options.occupancy * granules), rules.granule, rules.units)
 
 

@@ -285,7 +285,7 @@ class State(NamedTuple):
     five."""
     group: np.ndarray = column(np.int64, "walkers")
     """The group of each request."""
-    blocks_left: np.ndarray = column(np.int32, "thread_blocks", 2)
+    blocks_left: np.ndarray = column(np.int32, "walkers", 2)
     """Of each thread block: requests that have come and are not answered, and whether there are any."""
     own: np.ndarray = column(np.int64, OWN)
     """What the request at hand remembers."""
