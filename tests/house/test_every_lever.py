@@ -153,6 +153,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "translation": {"synthetic": "shared_sweep", "count": 8},
 }
 WITH_A_MACHINE = [
+    r"policy\.heap\.\w+\.large must be hashed_bins",
     r"policy\.lock must be (word_by_word|a lock of the whole heap) for the heap \w+",
     r"policy\.\w+\.compaction\.base must be a policy that grants contiguous ranges",
     r"policy\.(placement|shared_placement)\.compaction moves live ranges, which a dispatcher's (vgpr|shared) cannot",
