@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.junk import ANYTHING, refusal
 from workbench.machine import read_machine
 from workbench.streams import Streams
-from workbench.workloads.generators import regimes
+from workbench.workloads.generators import generators, regimes
 from workbench.workloads.synthetic.laws import Bimodal, Exponential, PowersOfTwo, Uniform
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 from workbench.workloads.workgroup_file import WorkgroupFile
@@ -105,10 +105,6 @@ NAME_OR_KEYS = "workload must be the name of a regime or have one of the keys fi
         ({"count": 5}, KEYS_ALONE + "Got {'count': 5}."),
         ({"file": "a", "trace": "b"}, KEYS_ALONE + "Got file and trace."),
         ("large_unifrom", "workload: unknown workload 'large_unifrom'; there are bimodal,"),
-        (
-            "dispatch",
-            "workload: unknown workload 'dispatch'; there are bimodal, ",
-        ),
         ("jobs.csv", "workload must be the name of a regime or a mapping. Got 'jobs.csv'. Nearest: {file: jobs.csv}."),
         ({"regime": "large"}, "workload.regime: unknown regime 'large'; there are bimodal,"),
         ({"regime": ["large_uniform"]}, "workload.regime: unknown regime ['large_uniform'];"),
@@ -132,6 +128,21 @@ NAME_OR_KEYS = "workload must be the name of a regime or have one of the keys fi
 )
 def test_what_is_wrong_is_said_with_its_path(given, says):
     assert refusal(read_workload, given, "workload", "a.yaml").startswith(f"a.yaml: {says}")
+
+
+def test_an_unknown_workload_is_answered_with_every_regime_and_generator_in_order():
+    message = refusal(read_workload, "dispatch", "workload", "a.yaml")
+    names = message.removeprefix("a.yaml: workload: unknown workload 'dispatch'; there are ").rstrip(".").split(", ")
+    own = {name for name, one in generators("workgroups").items() if not one.__module__.startswith("workbench.")}
+    assert [name for name in names if name not in own] == [
+        "bimodal",
+        "large_uniform",
+        "medium_uniform",
+        "power_of_two",
+        "random_workgroups",
+        "small_uniform",
+    ]
+    assert names == sorted(names)
 
 
 def test_of_an_engine_without_regimes_a_wrong_name_is_told_the_generators():

@@ -26,6 +26,7 @@ from workbench.engines.malloc.state import (
     NONE,
     REMEMBERED,
     TOGETHER,
+    TURN,
     UNIT,
     Run,
 )
@@ -102,6 +103,7 @@ def begin_accesses(run: Run, request: int, now: int) -> None:
     state = run.state
     if state.counters[COUNT.arrived] > state.counters[COUNT.admitted]:
         _admit(run, now)
+    state.walks[request, TURN] = state.counters[COUNT.arrived] - 1
     state.entered[request] = state.acquired[request] = now
     _go_on(run, request, now)
     _plan(run)
@@ -159,7 +161,8 @@ def _go_on(run: Run, request: int, now: int) -> None:
             own[k] = walk[request, REMEMBERED + k]
         size, group = _bytes(run, request), state.group[request]
         granules, unit = _to_int64(walk[request, ASKED]), _to_int64(walk[request, UNIT])
-        view = AccessView(size, granules, request, group, unit, own, state.out, run.policies.params, run.arena.words)
+        turn = _to_int64(walk[request, TURN])
+        view = AccessView(size, granules, turn, group, unit, own, state.out, run.policies.params, run.arena.words)
         kind = ask_heap_policy(run.policies.place, view)
         if kind == RAISED or kind < 0 or kind > NULL:
             fail(state.counters, FAULT.heap_raised if kind == RAISED else FAULT.heap_wrong, now, request, kind)

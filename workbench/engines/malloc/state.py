@@ -25,9 +25,10 @@ NOTHING, NOBODY_ASKS = -1, -2
 """In the place of a row's request: the policy gives it nothing; nobody asks for it."""
 NONE = -1
 RANK_OF, WARP_AT = range(2)
-ASKED, UNIT, LOW, HIGH, TOGETHER, BLOCK, REMEMBERED = range(7)
+ASKED, UNIT, LOW, HIGH, TOGETHER, BLOCK, TURN, REMEMBERED = range(8)
 """Of each request to a parallel heap: the granules that it asks for now, its compute unit, its first row and the one
-after its last. Then how many requests its entry in the timetable stands for, its thread block, what it remembers.
+after its last. Then how many requests its entry in the timetable stands for, its thread block, its number in the order
+of coming, and what it remembers.
 """
 WIDTH = REMEMBERED + OWN
 NEEDS, SINCE = range(2)

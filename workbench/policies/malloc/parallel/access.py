@@ -38,7 +38,7 @@ class AccessView(NamedTuple):
 
     bytes: int = number("bytes asked for, headers included")
     granules: int = number("granules that hold them, at least 1")
-    request: int = number("the number of the request")
+    request: int = number("the number of the request, in the order in which requests come")
     group: int = number("its group: the threads that are served together")
     unit: int = number("the compute unit of the thread that asks")
     own: np.ndarray = writable(
