@@ -13,8 +13,8 @@ from workbench.circuits.netlist import Circuit
 from workbench.circuits.vectors import Case
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import read_spec
-from workbench.mechanisms.catalogue import OWN
-from workbench.parts import Registry, attribute, is_in_file
+from workbench.mechanisms.catalogue import OWN, brought
+from workbench.parts import Guests, Registry, is_in_file, listed
 from workbench.policies.policy import Policy, policies, questions, read_policy
 
 Size = int | Sequence[int]
@@ -52,19 +52,17 @@ class Maker(NamedTuple):
     built_in: bool = True
 
 
-def _in_list(name: str, place: str) -> Callable[[], Maker]:
-    """Return what imports a list of makers and returns the one of a name."""
-    return lambda: next(maker for maker in attribute(place)() if maker.name == name)
-
-
 MAKERS: Registry[Maker] = Registry(
     "circuit",
-    later={
-        name: _in_list(name, place)
-        for manifest in OWN.values()
-        for place, names in manifest.circuits.items()
-        for name in names
-    },
+    later=listed(manifest.circuits for manifest in OWN.values()),
+    guests=Guests(
+        "circuit",
+        lambda value: isinstance(value, Maker),
+        named_by="",
+        made=lambda maker: maker._replace(built_in=False),
+        home=lambda maker: maker.build.__module__,
+        more=lambda: brought("circuits", "circuit"),
+    ),
 )
 """Every maker by name; only the module of the one that is asked for is imported."""
 
@@ -87,7 +85,7 @@ def has_circuit(policy: Policy) -> bool:
     >>> has_circuit(FirstFit()), has_circuit(WorstFit())
     (True, False)
     """
-    return _name_of(policy) in MAKERS.names()
+    return MAKERS.has(_name_of(policy))
 
 
 def _name_of(policy: Policy) -> str:

@@ -16,18 +16,26 @@ from workbench.claims.plan import QUICK_SEEDS, SEEDS, ClaimPlan, family_sizes
 from workbench.claims.report import ClaimReport
 from workbench.errors import unknown_name, wrong_value
 from workbench.experiments.runner import Progress
-from workbench.mechanisms.catalogue import OWN
-from workbench.parts import Registry, attribute, entered_by_file
+from workbench.mechanisms.catalogue import OWN, brought
+from workbench.parts import Guests, Registry, entered_by_file, listed
 
-_KNOWN: Registry[Claim] = Registry("claim", named_by="id")
-"""Those that were entered, and the package's own once one was."""
+CLAIMS: Registry[Claim] = Registry(
+    "claim",
+    later=listed((manifest.claims for manifest in OWN.values()), "id"),
+    named_by="id",
+    guests=Guests(
+        "claim",
+        lambda value: isinstance(value, Claim),
+        named_by="id",
+        home=lambda claim: getattr(claim.parts, "__module__", ""),
+        more=lambda: brought("claims", "claim"),
+    ),
+)
 
 
 def known_claims() -> dict[str, Claim]:
     """Return every claim by its id, in the order of the specifications, then the user's."""
-    lists = (attribute(place)() for manifest in OWN.values() for place in manifest.claims)
-    built_in = {claim.id: claim for claims in lists for claim in claims}
-    return {**built_in, **_KNOWN}
+    return CLAIMS.all()
 
 
 def add_claim(claim: Claim) -> Claim:
@@ -51,9 +59,7 @@ def add_claim(claim: Claim) -> Claim:
     """
     if not isinstance(claim, Claim):
         raise wrong_value("", "a claim", "must be a Claim(id, statement, source, parts)", claim)
-    for id, one in known_claims().items():
-        _KNOWN.setdefault(id, one)
-    return _KNOWN.join(claim.id, claim)
+    return CLAIMS.join(claim.id, claim)
 
 
 def claims(

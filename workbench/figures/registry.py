@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from workbench.errors import unknown_name
 from workbench.figures.figure_files import save
-from workbench.mechanisms.catalogue import OWN
-from workbench.parts.registry import Registry, attribute, first_paragraph
+from workbench.mechanisms.catalogue import OWN, brought
+from workbench.parts.registry import Guests, Registry, attribute, first_paragraph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,17 @@ def _of_manifests(kind: str) -> dict[str, Callable[[], Any]]:
     return {name: attribute(place) for one in OWN.values() for name, place in getattr(one, kind).items()}
 
 
-FIGURES: Registry[Recipe] = Registry("figure", later=_of_manifests("figures"))
+FIGURES: Registry[Recipe] = Registry(
+    "figure",
+    later=_of_manifests("figures"),
+    guests=Guests(
+        "figure",
+        lambda value: isinstance(value, Recipe),
+        within_by="engine",
+        home=lambda recipe: recipe.data.__module__,
+        more=lambda: brought("figures", "figure"),
+    ),
+)
 
 
 def on_paper(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:

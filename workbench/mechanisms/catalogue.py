@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
+from workbench.errors import InputError
+from workbench.guests import Guest, guests, load
 from workbench.mechanisms.any_engine import GENERAL
 from workbench.mechanisms.dispatch import MECHANISM as DISPATCH
 from workbench.mechanisms.malloc import MECHANISM as MALLOC
@@ -18,6 +21,41 @@ OWN: Mapping[str, Manifest] = {
     one.name: one for one in (SHARED_MEMORY, MALLOC, DISPATCH, TRANSLATION, POOL, TORCH_ALLOCATOR, NODE, GENERAL)
 }
 """The manifests of this package."""
+
+
+def manifest_of(engine: str) -> Manifest | None:
+    """Return the manifest of an engine, of this package or of another; None for an engine without one.
+
+    >>> manifest_of("pool").page
+    'mechanisms/pool.md'
+    """
+    return OWN.get(engine) or next((manifest for guest, manifest in _manifests() if guest.name == engine), None)
+
+
+def brought(field: str, kind: str) -> dict[str, Guest]:
+    """Return what the manifests of other packages name in a field, by name, as parts of a kind.
+
+    Their modules are imported; a package that does not import brings nothing here.
+    """
+    result = {}
+    for guest, manifest in _manifests():
+        value = getattr(manifest, field)
+        places = {manifest.name: value} if isinstance(value, str) else value
+        for key, names in places.items():
+            pairs = [(key, names)] if isinstance(names, str) else [(name, key) for name in names]
+            result |= {
+                name: guest._replace(kind=kind, within=guest.name, name=name, place=at) for name, at in pairs if at
+            }
+    return result
+
+
+def _manifests() -> Iterator[tuple[Guest, Manifest]]:
+    """Yield the manifests of other packages with their entry points."""
+    for guest in guests("engine").values():
+        with suppress(InputError):
+            manifest = load(guest, lambda value: True, "engine")
+            if isinstance(manifest, Manifest):
+                yield guest, manifest
 
 
 def figure_engines() -> dict[str, str]:

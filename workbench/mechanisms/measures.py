@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError, at, unknown_name
-from workbench.mechanisms.catalogue import OWN
-from workbench.mechanisms.mechanism import mechanism, mechanisms
+from workbench.mechanisms.catalogue import manifest_of
+from workbench.mechanisms.mechanism import is_known, mechanism, mechanisms
 from workbench.mechanisms.user_measure import DECLARATION, UserMeasure
 from workbench.metrics.measure import Measure
 from workbench.parts import from_file, is_in_file
-from workbench.parts.registry import Registry, attribute
+from workbench.parts.registry import Guests, Registry, attribute
 
 
 class WithUserMeasures(Mapping[str, Measure]):
@@ -74,9 +74,16 @@ def add_measure(engine: str, function: UserMeasure) -> UserMeasure:
 def measures_of(engine: str) -> Registry[UserMeasure]:
     """Return the measures that the user entered for an engine."""
     if engine not in _registries:
-        if engine not in mechanisms():
+        if not is_known(engine):
             raise unknown_name("", "engine", engine, mechanisms())
-        _registries[engine] = Registry("measure", f"measure of {engine}", named_by="name")
+        guests = Guests[UserMeasure](
+            "measure",
+            lambda value: isinstance(value, UserMeasure),
+            within=engine,
+            made=lambda own: _untaken(engine, own),
+            home=lambda own: own.function.__module__,
+        )
+        _registries[engine] = Registry("measure", f"measure of {engine}", named_by="name", guests=guests)
     return _registries[engine]
 
 
@@ -93,9 +100,15 @@ def of_setup(engine: str, names: Collection[str] | None = None) -> dict[str, Use
     >>> list(of_setup("shared_memory"))
     ['area_gates', 'levels', 'registers', 'relative_area', 'relative_delay']
     """
-    tables = OWN[engine].circuit_measures if engine in OWN else {}
+    manifest = manifest_of(engine)
+    tables = manifest.circuit_measures if manifest else {}
     chosen = {name: place for place, known in tables.items() for name in known if names is None or name in names}
     return {name: attribute(place)()[name] for name, place in chosen.items()}
+
+
+def _untaken(engine: str, own: UserMeasure) -> UserMeasure:
+    _refuse_taken(engine, own.name, "")
+    return own
 
 
 def _refuse_taken(engine: str, name: str, where: str) -> None:
@@ -115,4 +128,9 @@ def user_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -
     user's that were entered, and the user's in files that it names."""
     names = [name for name in names if isinstance(name, str)]
     in_files = (measure_in_file(name, engine, folder, where) for name in names if is_in_file(name))
-    return {**of_setup(engine, names), **measures_of(engine), **{one.name: one for one in in_files}}
+    of_setups, entered = of_setup(engine, names), measures_of(engine)
+    known = {*mechanism(engine).measures, *of_setups, *entered}
+    for name in names:
+        if name not in known and not is_in_file(name) and name in entered.guests():
+            entered.find(name, where)
+    return {**of_setups, **entered, **{one.name: one for one in in_files}}

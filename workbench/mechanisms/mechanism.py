@@ -18,7 +18,7 @@ from workbench.identity import current
 from workbench.mechanisms.catalogue import OWN
 from workbench.mechanisms.manifest import Manifest
 from workbench.metrics.measure import Measure
-from workbench.parts.registry import Registry, attribute
+from workbench.parts.registry import Guests, Registry, attribute
 
 Revision = int | tuple[int, str]
 """Of an engine: its number; of one that is not part of this package with the digest of its code."""
@@ -31,6 +31,11 @@ class Mechanism(NamedTuple):
     measures: Mapping[str, Measure]
     measure: Callable[[Any], dict[str, float]]
     events: Callable[[Any], dict[str, np.ndarray]]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the engine."""
+        return self.engine.name
 
     @property
     def built_in(self) -> bool:
@@ -50,23 +55,50 @@ class Mechanism(NamedTuple):
 
 
 def of_manifest(manifest: Manifest) -> Mechanism:
-    """Return the mechanism that a manifest describes: import its engine, measures and events, and its policies."""
+    """Return the mechanism that a manifest describes: import its engine, measures and events, and its policies.
+
+    A manifest without events describes an engine that has no event log.
+    """
     for room in manifest.rooms:
         importlib.import_module(room)
     measured = importlib.import_module(manifest.measured)
-    events = attribute(manifest.events)()
+    events = attribute(manifest.events)() if manifest.events else _no_events
     return Mechanism(attribute(manifest.engine)()(), measured.MEASURES, measured.measure, events)
 
 
 _BUILT_IN = {name: functools.partial(of_manifest, one) for name, one in OWN.items() if one.engine}
 """Each of the package's own, imported when it is first named."""
 
-_ready: Registry[Mechanism] = Registry("engine", later=_BUILT_IN)
+
+def _no_events(record: Any) -> dict[str, np.ndarray]:
+    return {}
+
+
+def _of_package(value: Mechanism | Manifest) -> Mechanism:
+    return of_manifest(value) if isinstance(value, Manifest) else value
+
+
+MECHANISMS: Registry[Mechanism] = Registry(
+    "engine",
+    later=_BUILT_IN,
+    guests=Guests(
+        "engine",
+        lambda value: isinstance(value, (Manifest, Mechanism)),
+        made=_of_package,
+        home=lambda registered: type(registered.engine).__module__,
+    ),
+)
 
 
 def mechanisms() -> list[str]:
-    """Return the name of every mechanism."""
-    return _ready.names()
+    """Return the name of every mechanism; one of an installed package that cannot be used is left out."""
+    broken = {name for name, guest in MECHANISMS.guests().items() if MECHANISMS.problem(guest)}
+    return sorted({*MECHANISMS.names()} - (broken - {*_BUILT_IN}))
+
+
+def is_known(name: str) -> bool:
+    """Return True if there is a mechanism of a name; packages are looked through only if this package has none."""
+    return MECHANISMS.has(name)
 
 
 def is_built_in(name: str) -> bool:
@@ -76,7 +108,7 @@ def is_built_in(name: str) -> bool:
 
 def is_loaded(name: str) -> bool:
     """Return True if this process has imported a mechanism's modules, or it was entered."""
-    return name in _ready
+    return name in MECHANISMS
 
 
 def enter(registered: Mechanism) -> None:
@@ -87,9 +119,9 @@ def enter(registered: Mechanism) -> None:
     InputError
         The name is one of the workbench's own.
     """
-    _ready.join(registered.engine.name, registered)
+    MECHANISMS.join(registered.engine.name, registered)
 
 
 def mechanism(name: str, where: str = "") -> Mechanism:
     """Return the mechanism of a name; its modules are imported at the first call."""
-    return _ready.find(name, where)
+    return MECHANISMS.find(name, where)
