@@ -75,7 +75,7 @@ def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
     """Return the sweep under the name that it had, with the measures that there were, also those that nothing defines
     here."""
     config, *_ = read_config(folder / SWEEP)
-    engine = config.get("engine")
+    engine = str(config.get("engine"))
     defined = {**of_setup(engine), **measures_of(engine).all()} if is_known(engine) else {}
     own = {
         name: UserMeasure(Measure(name, **facts), not_run)

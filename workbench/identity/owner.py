@@ -130,8 +130,10 @@ def will_be_installed(module: str) -> bool:
     if module in sys.modules:
         return is_installed(module)
     spec = importlib.util.find_spec(top)
-    place = spec and str(spec.origin or next(iter(spec.submodule_search_locations or ()), ""))
-    return place is not None and _lies_installed(place) and not is_guest(top)
+    if spec is None:
+        return False
+    place = str(spec.origin or next(iter(spec.submodule_search_locations or ()), ""))
+    return _lies_installed(place) and not is_guest(top)
 
 
 def package_of(module: str) -> str:

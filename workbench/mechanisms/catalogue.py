@@ -37,7 +37,7 @@ def brought(field: str, kind: str) -> dict[str, Guest]:
 
     Their modules are imported; a package that does not import brings nothing here.
     """
-    result = {}
+    result: dict[str, Guest] = {}
     for guest, manifest in _manifests():
         value = getattr(manifest, field)
         places = {manifest.name: value} if isinstance(value, str) else value
