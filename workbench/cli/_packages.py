@@ -66,13 +66,9 @@ def _registry(guest: Guest) -> Registry[Any]:
 
 
 def _check_preset(guest: Guest) -> None:
-    from workbench.machine.presets import KIND_OF_MACHINE, own_presets, preset
+    from workbench.machine.guest_presets import preset_of
 
-    if guest.within not in KIND_OF_MACHINE:
-        raise unknown_name("", "kind of machine", guest.within, KIND_OF_MACHINE)
-    if guest.name in own_presets(KIND_OF_MACHINE[guest.within]):
-        raise InputError(f"{guest.name} is already a preset of the workbench; choose another name.")
-    preset(guest.name, KIND_OF_MACHINE[guest.within])
+    preset_of(guest)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

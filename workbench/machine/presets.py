@@ -9,7 +9,6 @@ preset's name, or as a preset with levers beside it.
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,7 +19,6 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 
 from workbench.errors import InputError, at, file_guess, shown, unknown_name, wrong_value
-from workbench.guests import Guest, guests, load
 from workbench.levers import Lever, Spec
 from workbench.strict_yaml import read_mapping
 
@@ -92,28 +90,16 @@ def preset_names(of: Any = None) -> list[str]:
     return sorted(_named(of))
 
 
-def own_presets(of: Any = None) -> dict[str, tuple[str, Path | Guest]]:
-    """Return the kind of machine and the file of every name of this package by which `preset` knows one."""
-    named: dict[str, tuple[str, Path | Guest]] = {}
-    for path in sorted(FOLDER.glob(f"{of.name if of else '*'}/*.yaml")):
-        kind = path.parent.name
-        named[f"{kind}/{path.stem}" if path.stem in named else path.stem] = kind, path
-    return named
+def _named(of: Any = None) -> dict[str, Path]:
+    """Return the file of every name by which `preset` knows one, or of one kind's names."""
+    files: dict[str, Path] = {}
+    for path in _files(of):
+        files[f"{path.parent.name}/{path.stem}" if path.stem in files else path.stem] = path
+    return files
 
 
-def _named(of: Any = None) -> dict[str, tuple[str, Path | Guest]]:
-    """Return the same with the names of installed packages, which take none of this package's."""
-    named = own_presets(of)
-    for name, guest in guests("preset", of.name if of else "").items():
-        if guest.within in KIND_OF_MACHINE:
-            named.setdefault(name, (guest.within, guest))
-    return named
-
-
-def _file(place: Path | Guest) -> Path:
-    if isinstance(place, Path):
-        return place
-    return Path(load(place, lambda value: isinstance(value, (str, os.PathLike)), "preset's file"))
+def _files(of: Any = None) -> list[Path]:
+    return sorted(FOLDER.glob(f"{of.name if of else '*'}/*.yaml"))
 
 
 def preset(name: str, of: Any = None) -> Preset:
@@ -138,12 +124,10 @@ def preset(name: str, of: Any = None) -> Preset:
 @cache
 def _preset(name: str, kind: str) -> Preset:
     """Return the preset of a name, of one kind of machine or, where that is empty, of any."""
-    of = KIND_OF_MACHINE[kind] if kind else None
-    files = own if name in (own := own_presets(of)) else _named(of)
+    files = _named(KIND_OF_MACHINE[kind] if kind else None)
     if name not in files:
         raise no_preset("", name, files, kind or "machine")
-    kind, place = files[name]
-    return read_preset(_file(place), KIND_OF_MACHINE[kind])
+    return read_preset(files[name], KIND_OF_MACHINE[files[name].parent.name])
 
 
 NEW_PRESET = "workbench new preset {} my_card"
@@ -184,7 +168,7 @@ def presets(of: Any = None) -> list[dict[str, Any]]:
 
     A file that is no preset has no row; `unreadable_presets` says why.
     """
-    return [{**_row(one), "name": name} for name, one in _readable(of)]
+    return [{**row_of(one), "name": name} for name, one in _readable(of)]
 
 
 def unreadable_presets(of: Any = None) -> list[str]:
@@ -321,7 +305,8 @@ def _figure(where: str, declared: Lever, given: object) -> Figure:
     return Figure(name, value, declared.unit, given["mark"], str(given["source"]))
 
 
-def _row(found: Preset) -> dict[str, Any]:
+def row_of(found: Preset) -> dict[str, Any]:
+    """Return a preset as a row of a table."""
     says = {"name": found.name, "of": found.of.name, "kind": found.kind, "title": found.title}
     return {**says, **found.machine().row(), "doubtful_figures": len(found.doubtful())}
 
@@ -388,7 +373,7 @@ def _levers_of_preset(cls: type[Described], given: object, path: str, where: str
 
 
 def _preset_of(cls: type[_D], name: object, path: str, where: str) -> _D:
-    if name not in own_presets(cls) and name not in preset_names(cls):
+    if name not in preset_names(cls):
         raise no_preset(at(where, path), name, preset_names(cls), cls.name)
     machine = preset(str(name), cls).machine()
     assert isinstance(machine, cls)
