@@ -8,7 +8,7 @@ import workbench as wb
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.parts import remove
-from workbench.workloads.importers.importer import _KNOWN as IMPORTERS
+from workbench.workloads.importers.importer import IMPORTERS
 
 FIGURE = """
 from typing import NamedTuple

@@ -75,7 +75,7 @@ def test_a_sweep_runs_nothing_then(root, tmp_path):
 
 
 def test_a_worker_imports_no_engine_then(root, monkeypatch):
-    monkeypatch.setattr(mechanism, "_ready", {})
+    monkeypatch.setattr(mechanism, "MECHANISMS", {})
     reply = origin.origin()
     monkeypatch.setattr(worker, "check_origin", lambda driver: origin.sources())
     worker.check_origin(reply)

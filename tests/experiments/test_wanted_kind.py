@@ -36,7 +36,7 @@ def _entered():
     usual = mechanism("shared_memory")
     enter(usual._replace(engine=Counting(usual.engine)))
     yield
-    del mechanisms._ready["counting"]
+    del mechanisms.MECHANISMS["counting"]
 
 
 @functools.cache

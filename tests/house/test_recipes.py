@@ -7,10 +7,12 @@ import functools
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.parts.installed import pip_environment
 from tests.slow import thinned
 
 ROOT = Path(__file__).parent.parent.parent
@@ -27,14 +29,14 @@ def recipes(text: str) -> dict[str, list[tuple[str, str]]]:
 CONTRIBUTING = recipes((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
 
 
-def run_block(kind: str, text: str, folder: Path) -> str:
+def run_block(kind: str, text: str, folder: Path, environment: Mapping[str, str] | None = None) -> str:
     bin_folder = Path(sys.executable).parent
     command = (
         ["bash", "-euc", f'export PATH="{bin_folder}:$PATH"; {text}']
         if kind == "bash"
         else [sys.executable, "-c", text]
     )
-    reply = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    reply = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert reply.returncode == 0, reply.stdout + reply.stderr
     assert " runs failed" not in reply.stderr, reply.stderr
     return reply.stdout
@@ -108,6 +110,20 @@ def test_recipe(name, tmp_path):
     for kind, text in CONTRIBUTING[name]:
         printed = run_block(kind, text, tmp_path)
         assert printed.strip()
+
+
+@pytest.mark.slow
+def test_the_page_on_a_package_of_ones_own_runs(tmp_path):
+    text = (ROOT / "docs" / "pages" / "your_package.md").read_text(encoding="utf-8")
+    blocks = recipes(text)["your own package"]
+    assert len(blocks) == text.count("```") // 2  # each block of the page is run
+    environment = pip_environment(tmp_path / "site")
+    printed = "".join(run_block(kind, block, tmp_path, environment) for kind, block in blocks)
+    for part in ("policy.placement.middle_fit", "measure.shared_memory.longest_wait", "figure.any.spread"):
+        assert f"    {part}\n" in printed
+    assert "middle_fit(aim=0.25)" in printed and "heads_rate" in printed
+    assert {path.name for path in tmp_path.glob("*/figures/spread.pdf")} == {"spread.pdf"}
+    assert (tmp_path / "paper" / "figures" / "spread.pdf").is_file()
 
 
 def test_a_broken_recipe_is_noticed(tmp_path):

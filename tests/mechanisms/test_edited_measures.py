@@ -90,7 +90,7 @@ class Heard:
 
 @pytest.fixture(autouse=True)
 def _coin(monkeypatch):
-    monkeypatch.setattr(room, "_ready", room._ready.copy())
+    monkeypatch.setattr(room, "MECHANISMS", room.MECHANISMS.copy())
     coin(measured_by())
 
 

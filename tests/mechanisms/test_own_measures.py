@@ -437,7 +437,7 @@ def test_a_measure_can_be_called_and_called_by_another():
 def test_an_engine_of_ones_own_takes_measures_too(monkeypatch):
     from tests.mechanisms import test_edited_measures as coins
 
-    monkeypatch.setattr(coins.room, "_ready", coins.room._ready.copy())
+    monkeypatch.setattr(coins.room, "MECHANISMS", coins.room.MECHANISMS.copy())
     coins.coin(coins.measured_by())
     wb.add_measure("coin", wb.measure(unit="", better="neither")(coins_heads))
     runs = wb.run({**coins.SWEEP, "measures": ["heads_rate", "coins_heads"]}, workers=2)

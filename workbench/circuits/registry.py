@@ -5,7 +5,6 @@ Which circuit is meant is read from a policy's name, its levers, a size.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,8 @@ from workbench.circuits.netlist import Circuit
 from workbench.circuits.vectors import Case
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import read_spec
-from workbench.parts import Registry, is_in_file
+from workbench.mechanisms.catalogue import OWN, brought
+from workbench.parts import Guests, Registry, is_in_file, listed
 from workbench.policies.policy import Policy, policies, questions, read_policy
 
 Size = int | Sequence[int]
@@ -52,42 +52,19 @@ class Maker(NamedTuple):
     built_in: bool = True
 
 
-_FILES = {
-    "probe.exact_run": "probes",
-    "probe.grouped_run": "probes",
-    "probe.sampled_run": "probes",
-    "probe.grouped_sampled_run": "probes",
-    "probe.shift_doubling": "probes",
-    "probe.prefix_suffix_tree": "probes",
-    "probe.bit_serial": "probes",
-    "probe.shared_run": "probes",
-    "placement.nearest_boundary": "placement",
-    "placement.first_fit": "placement",
-    "placement.last_fit": "placement",
-    "placement.best_fit": "placement",
-    "placement.buddy": "placement",
-    "serve.warp_aggregated": "malloc",
-    "choice.least_recent_energy": "dispatch",
-    "choice.most_residual": "dispatch",
-    "priority.priority_windows": "dispatch",
-    "units.rotated_split": "dispatch",
-    "peer.first_bit": "translation",
-    "eviction.lru": "translation",
-    "eviction.mru": "translation",
-    "target.weighted_cards": "pool",
-}
-"""The file of this room that makes each circuit; only the one that is asked for is imported."""
-
-
-def _in_file(name: str, file: str) -> Callable[[], Maker]:
-    def made() -> Maker:
-        makers = importlib.import_module(f"workbench.circuits.{file}").MAKERS
-        return next(maker for maker in makers if maker.name == name)
-
-    return made
-
-
-MAKERS: Registry[Maker] = Registry("circuit", later={name: _in_file(name, file) for name, file in _FILES.items()})
+MAKERS: Registry[Maker] = Registry(
+    "circuit",
+    later=listed(manifest.circuits for manifest in OWN.values()),
+    guests=Guests(
+        "circuit",
+        lambda value: isinstance(value, Maker),
+        named_by="",
+        made=lambda maker: maker._replace(built_in=False),
+        home=lambda maker: maker.build.__module__,
+        more=lambda: brought("circuits", "circuit"),
+    ),
+)
+"""Every maker by name; only the module of the one that is asked for is imported."""
 
 
 def add_circuit(maker: Maker) -> Maker:
@@ -108,7 +85,7 @@ def has_circuit(policy: Policy) -> bool:
     >>> has_circuit(FirstFit()), has_circuit(WorstFit())
     (True, False)
     """
-    return _name_of(policy) in MAKERS.names()
+    return MAKERS.has(_name_of(policy))
 
 
 def _name_of(policy: Policy) -> str:

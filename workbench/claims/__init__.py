@@ -5,7 +5,6 @@ The package can be called as its function `claims` is: `workbench.claims(["H1.1"
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,19 +16,26 @@ from workbench.claims.plan import QUICK_SEEDS, SEEDS, ClaimPlan, family_sizes
 from workbench.claims.report import ClaimReport
 from workbench.errors import unknown_name, wrong_value
 from workbench.experiments.runner import Progress
-from workbench.parts import Registry, entered_by_file
+from workbench.mechanisms.catalogue import OWN, brought
+from workbench.parts import Guests, Registry, entered_by_file, listed
 
-_MODULES = tuple(
-    f"workbench.claims.{name}" for name in ("placement", "malloc", "dispatch", "translation", "pool", "node", "between")
+CLAIMS: Registry[Claim] = Registry(
+    "claim",
+    later=listed((manifest.claims for manifest in OWN.values()), "id"),
+    named_by="id",
+    guests=Guests(
+        "claim",
+        lambda value: isinstance(value, Claim),
+        named_by="id",
+        home=lambda claim: getattr(claim.parts, "__module__", ""),
+        more=lambda: brought("claims", "claim"),
+    ),
 )
-_KNOWN: Registry[Claim] = Registry("claim", named_by="id")
-"""Those that were entered, and the package's own once one was."""
 
 
 def known_claims() -> dict[str, Claim]:
     """Return every claim by its id, in the order of the specifications, then the user's."""
-    built_in = {claim.id: claim for module in _MODULES for claim in importlib.import_module(module).CLAIMS}
-    return {**built_in, **_KNOWN}
+    return CLAIMS.all()
 
 
 def add_claim(claim: Claim) -> Claim:
@@ -53,9 +59,7 @@ def add_claim(claim: Claim) -> Claim:
     """
     if not isinstance(claim, Claim):
         raise wrong_value("", "a claim", "must be a Claim(id, statement, source, parts)", claim)
-    for id, one in known_claims().items():
-        _KNOWN.setdefault(id, one)
-    return _KNOWN.join(claim.id, claim)
+    return CLAIMS.join(claim.id, claim)
 
 
 def claims(

@@ -14,9 +14,12 @@ from types import ModuleType
 from typing import Any
 
 from workbench.cli._output import add_table_arguments, say_json, say_lines, say_notes, say_table
+from workbench.cli._packages import problems_of_kind
 from workbench.cli.commands import DONE, Arguments, Run
 from workbench.cli.lever_words import declared_levers, default_words, kind_of_spec, values_of_lever
 from workbench.errors import InputError, nearest_name, unknown_name
+from workbench.guests import KINDS as KINDS_OF_PARTS
+from workbench.guests import Guest, guests
 from workbench.levers import Lever, Spec
 from workbench.number_text import number
 from workbench.parts.user_files import file_of
@@ -60,10 +63,13 @@ def listing(
         if names:
             rows_named = _rows_named(lines, names, named_by, name.removesuffix("s"))
             lines = [row if row.get("engine") in names else {**row, **details(row)} for row in rows_named]
+        kind = "generator" if name == "workloads" else name.removesuffix("s")
+        problems = problems_of_kind(kind) if kind in KINDS_OF_PARTS else []
         if args.json:
-            say_json({name: lines})
+            say_json({name: lines, **({"problems": problems} if problems else {})})
         else:
             say_lines(_lines(row) for row in lines)
+            say_notes([f"not listed: {problem}" for problem in problems])
         return DONE
 
     return add_arguments, run
@@ -111,7 +117,8 @@ def _lines(row: dict[str, Any]) -> str:
     """Return a part in two lines, its name with what is short, and what it is; below them its details."""
     plain = {key: value for key, value in row.items() if not isinstance(value, (list, dict))}
     short = [str(value) for key, value in plain.items() if key not in _IN_FRONT and value]
-    head = f"{row['name']} ({', '.join([*short, *([] if row['built_in'] else ['yours'])])})"
+    yours = [] if row["built_in"] or row.get("package") else ["yours"]
+    head = f"{row['name']} ({', '.join([*short, *yours])})"
     return "\n".join([head, f"    {row['description']}", *_details(row)])
 
 
@@ -139,8 +146,10 @@ def _run_policies(args: argparse.Namespace) -> int:
     else:
         rows = policy_rows(args.question)
         question = question_row(args.question) if args.question else None
+    problems = problems_of_kind("policy")
     if args.json:
-        say_json({"policies": rows, **({"question": question} if question else {})})
+        further = {"question": question} if question else {}
+        say_json({"policies": rows, **further, **({"problems": problems} if problems else {})})
         return DONE
     if question:
         _say_question(question)
@@ -149,6 +158,9 @@ def _run_policies(args: argparse.Namespace) -> int:
         say_lines([f"{row['question']}: {row['name']}({levers})", f"    {row['says']}"])
         if row["references"]:
             say_lines([f"    [{row['references']}]"])
+        if "package" in row:
+            say_lines([f"    of the package {row['package']}"])
+    say_notes([f"not listed: {problem}" for problem in problems])
     return DONE
 
 
@@ -177,7 +189,7 @@ def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
         for built_in, known in (
             (True, mechanism(engine).measures),
             (True, _declared(of_setup(engine))),
-            (False, _declared(measures_of(engine))),
+            (False, _declared(measures_of(engine).all())),
         )
         for measure in known.values()
     ]
@@ -191,7 +203,13 @@ def _declared(own: Any) -> dict[str, Any]:
 
 
 def _row_of_measure(engine: str, measure: Any, built_in: bool) -> dict[str, Any]:
-    return {"engine": engine, "name": measure.name, **measure.facts(), "built_in": built_in}
+    row = {"engine": engine, "name": measure.name, **measure.facts(), "built_in": built_in}
+    return row | _of_package({} if built_in else guests("measure", engine), measure.name)
+
+
+def _of_package(brought: Mapping[str, Guest], name: str) -> dict[str, str]:
+    """Return the package that brings a part, as a column; none for a part of this package or of the user's."""
+    return {"package": brought[name].package} if name in brought else {}
 
 
 def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,6 +259,7 @@ def figure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
             "engine": getattr(known[part.name], "engine", ""),
             "description": part.description,
             "built_in": part.built_in,
+            **_of_package({} if part.built_in else known.guests(), part.name),
         }
         for drawn_of, known in kinds
         for part in known.parts()
@@ -281,6 +300,7 @@ def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
             "engine": engines.get(kind, ""),
             "description": part.description,
             "built_in": part.built_in,
+            **_of_package({} if part.built_in else Generator.members.guests(), part.name),
         }
         for kind in KINDS
         for part in sorted(Generator.members.parts(), key=lambda part: part.name)
@@ -314,7 +334,7 @@ def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
         f"{default_words(one)}: {one.description}"
         for one in generator.levers.values()
     ]
-    name = row["name"] if generator.built_in else _written(generator.__name__, generator)
+    name = row["name"] if generator.built_in or "package" in row else _written(generator.__name__, generator)
     return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {name}}}"]}
 
 

@@ -46,7 +46,7 @@ def add_run_arguments(parser: argparse.ArgumentParser, folder: str = "results/ a
 def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --workers, --executor and --cluster to a parser."""
     parser.add_argument("--workers", type=int, metavar="N", help="processes or threads (default: as many as pay off)")
-    parser.add_argument("--executor", choices=("processes", "threads"), help="what the workers are")
+    parser.add_argument("--executor", metavar="NAME", help="processes, threads, or an executor of an installed package")
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask cluster: tcp://HOST:PORT, or local:4 for one on this machine"
     )

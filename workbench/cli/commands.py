@@ -35,6 +35,7 @@ COMMANDS = {
     "list workloads": ("_listings", "Every workload that can be named in a sweep."),
     "list levers": ("_listings", "Every lever with its range, default and unit."),
     "list presets": ("_listings", "Machine presets with the source of each figure."),
+    "list packages": ("_packages", "The parts that installed packages bring."),
     "list schema": ("_listings", "The JSON schema of sweep files."),
     "circuit write": ("_circuits", "A mechanism as Verilog, golden vectors or a test bench."),
     "circuit synth": ("_circuits", "Gates, levels, flip-flops and relative delay of circuits, synthesised."),

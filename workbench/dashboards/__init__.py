@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import missing_extra, no_file, unknown_name, wrong_value
-from workbench.parts import Registry, attribute, entered_by_file, is_in_file
+from workbench.mechanisms.catalogue import OWN, brought
+from workbench.parts import Guests, Registry, attribute, entered_by_file, is_in_file
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-_ENGINES = ("shared_memory", "dispatch", "malloc", "pool", "translation", "node")
 DASHBOARDS: Registry[Callable[[], Widget]] = Registry(
-    "dashboard", later={name: attribute(f"workbench.dashboards._{name}:{name}_dashboard") for name in _ENGINES}
+    "dashboard",
+    later={name: attribute(one.dashboard) for name, one in OWN.items() if one.dashboard},
+    guests=Guests("dashboard", callable, named_by="", more=lambda: brought("dashboard", "dashboard")),
 )
 """What makes each dashboard; imported when it is first asked for."""
 

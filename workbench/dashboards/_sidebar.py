@@ -241,6 +241,6 @@ class MeasureControl(NameControl):
             self.field.value = chosen if chosen in self.lever.choices else self._start
 
     def _offered(self) -> Lever:
-        known = WithUserMeasures(self._mechanism.measures, measures_of(self._mechanism.engine.name))
+        known = WithUserMeasures(self._mechanism.measures, measures_of(self._mechanism.engine.name).all())
         names = tuple(name for name in known if known[name].better != "neither")
         return Lever("measure", "choice", self._start, choices=names, description=_DESCRIPTION)

@@ -15,7 +15,8 @@ from workbench.errors import at, unknown_name, wrong_value
 from workbench.experiments.sweep import Sweep
 from workbench.levers import Spec, read_spec
 from workbench.machine import Described
-from workbench.machine.presets import is_preset_file, preset_in_file
+from workbench.machine.guest_presets import guest_preset
+from workbench.machine.presets import Preset, is_preset_file, preset_in_file
 from workbench.parts import is_in_file
 from workbench.policies.catalogue import policy_in_file
 from workbench.policies.policy import Policy, read_policy
@@ -120,17 +121,29 @@ def read_machine(of: type[Described], raw: Any, folder: Path, path: str = "machi
 
 
 def with_preset(of: type[Described], raw: Any, folder: Path, where: str) -> Any:
-    """Return what a sweep says of its machine, or of a part of a node, with a preset's file written out as levers."""
-    if is_preset_file(raw):
+    """Return what a sweep says of its machine, or of a part of a node, with a preset's file written out as levers.
+
+    Presets that installed packages bring are such files too.
+    """
+    if isinstance(raw, str) and _preset_elsewhere(of, raw, folder, where):
         raw = {"preset": raw}
     if not isinstance(raw, Mapping):
         return raw
     parts = {name: of.levers[name].spec for name in of.nested}
     kinds = {name: kind for name, kind in parts.items() if kind is not None and issubclass(kind, Described)}
     levers = {k: with_preset(kinds[k], value, folder, where) if k in kinds else value for k, value in raw.items()}
-    if not is_preset_file(levers.get("preset")):
+    elsewhere = _preset_elsewhere(of, levers.get("preset"), folder, where)
+    if elsewhere is None:
         return levers
-    return dict(preset_in_file(levers.pop("preset"), folder, where, of).machine().replaced(levers))
+    del levers["preset"]
+    return dict(elsewhere.machine().replaced(levers))
+
+
+def _preset_elsewhere(of: type[Described], name: object, folder: Path, where: str) -> Preset | None:
+    """Return a preset that is not this package's: in a file of the user's, or of an installed package."""
+    if is_preset_file(name):
+        return preset_in_file(str(name), folder, where, of)
+    return guest_preset(name, of)
 
 
 TOPOLOGY = "topology"

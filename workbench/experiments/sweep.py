@@ -22,7 +22,7 @@ from workbench.experiments.seeds import Until, read_until
 from workbench.machine.presets import is_preset_file
 from workbench.mechanisms.measured_by import MeasuredBy, measured_by
 from workbench.mechanisms.measures import WithUserMeasures, user_measures
-from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
+from workbench.mechanisms.mechanism import Mechanism, is_known, mechanism
 from workbench.mechanisms.user_measure import UserMeasure
 from workbench.metrics.measure import Measure
 from workbench.parts import entered_by_file, file_and_name, is_in_file
@@ -317,7 +317,7 @@ def _check_keys(config: Mapping[str, Any], where: str) -> None:
 
 def _unknown_key(config: Mapping[str, Any], key: str, where: str) -> InputError:
     engine = str(config.get("engine"))
-    if engine in mechanisms() and key in mechanism(engine).engine.slots:
+    if is_known(engine) and key in mechanism(engine).engine.slots:
         return InputError(at(where, f"unknown key {key!r}; it is a decision of the engine: policy.{key}."))
     return unknown_name(where, "key", key, KEYS)
 

@@ -23,6 +23,7 @@ from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
 from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES
+from workbench.guests import guest_package
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.mechanisms.user_measure import UserMeasure
@@ -148,6 +149,8 @@ def _write(cls: Any, folder: Path, inputs: str) -> str | None:
 
 
 def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
+    if package := guest_package(cls.__module__):
+        return f"{count} of {of} runs need {cls.__name__} of the package {package}: install it to do them again."
     return (
         f"{count} of {of} runs need {cls.__name__}, which {_home(cls)} defines and the bundle does not bring along"
         f"{_text_note(text)}: "
@@ -156,6 +159,8 @@ def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
 
 
 def _of_column(function: Any, text: str | None) -> str:
+    if package := guest_package(function.__module__):
+        return f"{function.__name__} is of the package {package}: install it to compute it again."
     return (
         f"{function.__name__} is computed by what {_home(function)} defines and the bundle does not bring along"
         f"{_text_note(text)}: it cannot be computed elsewhere unless it is defined there first. Named as FILE.py:NAME "

@@ -17,7 +17,7 @@ from workbench.export._cells import Place
 from workbench.export._comparison import Change
 from workbench.export.content import ROWS, plan_of_manifest
 from workbench.mechanisms.measures import WithUserMeasures, measures_of, of_setup
-from workbench.mechanisms.mechanism import mechanisms
+from workbench.mechanisms.mechanism import is_known
 from workbench.mechanisms.user_measure import UserMeasure
 from workbench.metrics.measure import Measure
 from workbench.runs.row import Row
@@ -75,8 +75,8 @@ def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
     """Return the sweep under the name that it had, with the measures that there were, also those that nothing defines
     here."""
     config, *_ = read_config(folder / SWEEP)
-    engine = config.get("engine")
-    defined = {**of_setup(engine), **measures_of(engine)} if engine in mechanisms() else {}
+    engine = str(config.get("engine"))
+    defined = {**of_setup(engine), **measures_of(engine).all()} if is_known(engine) else {}
     own = {
         name: UserMeasure(Measure(name, **facts), not_run)
         for name, facts in manifest.get("own_measures", {}).items()

@@ -134,7 +134,7 @@ class Absent(NamedTuple):
 
 def _recipe(manifest: Mapping[str, Any], runs: RunSet, name: str) -> Any:
     own = manifest.get("own_figures", {})
-    return Absent(name, own[name]) if name in own and name not in KNOWN else recipe_of(runs, name)
+    return Absent(name, own[name]) if name in own and not KNOWN.has(name) else recipe_of(runs, name)
 
 
 def _not_computed(manifest: Mapping[str, Any], figures: _Figures) -> Iterator[tuple[str, str]]:

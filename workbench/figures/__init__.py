@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import InputError, at, wrong_value
+from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES, Calculation, OfStudy, Recipe
 from workbench.parts import entered_by_file
 
@@ -39,9 +39,13 @@ def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
     'How often each segment is granted, over the mean of the memory.'
     """
     name = entered_by_file(name, Path(), where, "figure")
-    if name in CALCULATIONS.names() and name not in FIGURES.names():
+    if FIGURES.has(name):
+        recipe = FIGURES.find(name, where)
+        if engine is None or recipe.serves(engine):
+            return recipe
+    elif CALCULATIONS.has(name):
         raise InputError(at(where, f"{name} is a figure of theory, drawn of no runs: workbench figure {name}."))
-    return FIGURES.find(name, where, {recipe.name: recipe for recipe in figures(engine)})
+    raise unknown_name(where, "figure", name, [recipe.name for recipe in figures(engine)])
 
 
 def figures(engine: str | None = None) -> list[Recipe]:
@@ -168,7 +172,7 @@ def calculated(name: str) -> Calculation:
     'How likely every module refuses a demand, by probe and occupancy, calculated and drawn at random.'
     """
     name = entered_by_file(name, Path(), "", "figure")
-    if name in FIGURES.names() and name not in CALCULATIONS.names():
+    if FIGURES.has(name) and not CALCULATIONS.has(name):
         raise InputError(f"figure {name} is drawn of runs: workbench figure {name} DIR, run(SWEEP).figure({name!r}).")
     return CALCULATIONS.find(name)
 

@@ -27,7 +27,7 @@ from typing import Any
 from weakref import WeakSet
 
 from workbench.identity.native_reads import OPENING_OF_C, NativeReads
-from workbench.identity.owner import installed_folders, owner_of
+from workbench.identity.owner import installed_folders, of_guest, owner_of
 from workbench.identity.reads import IS, Reads, digest_of_file, digest_of_variable, what_is
 from workbench.identity.snapshot import under_way
 
@@ -317,11 +317,14 @@ _observer = _Observer()
 def is_of_the_system(place: str) -> bool:
     """Return whether a file is the system's, Python's, of an installed package, or what Python keeps of a module.
 
+    The files of a package that brings parts are none of these: they count as the user's.
+
     >>> is_of_the_system("/proc/stat"), is_of_the_system(os.__file__), is_of_the_system("/home/ada/weights.csv")
     (True, True, False)
     """
     own = f"{place}{os.sep}".startswith((_PACKAGE, *_OF_THE_SYSTEM)) or "__pycache__" in place
-    return own or any(Path(place).is_relative_to(folder) for folder in installed_folders())
+    inside = [Path(place).relative_to(one).parts for one in installed_folders() if Path(place).is_relative_to(one)]
+    return own or (bool(inside) and not any(parts and of_guest(parts[0].partition(".")[0]) for parts in inside))
 
 
 def _is_the_users(frame: FrameType | None) -> bool:

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Literal
 
+from workbench.guests import is_guest
+
 Owner = Literal["user", "workbench", "machinery", "installed"]
 
 MACHINERY = ("compiled", "errors", "identity", "levers", "policies.policy")
@@ -107,7 +109,13 @@ def is_installed(module: str) -> bool:
     if loaded is None:
         top = sys.modules.get(module.partition(".")[0])
         return top is not None and top is not loaded and "." in module and is_installed(module.partition(".")[0])
-    return _lies_installed(_place_of(loaded))
+    return _lies_installed(_place_of(loaded)) and not of_guest(module)
+
+
+def of_guest(module: str) -> bool:
+    """Return True if a module is of an installed package that brings parts, whose code counts as the user's."""
+    top = module.partition(".")[0]
+    return top not in _DEPENDENCIES and top not in sys.stdlib_module_names and is_guest(top)
 
 
 def will_be_installed(module: str) -> bool:
@@ -122,9 +130,10 @@ def will_be_installed(module: str) -> bool:
     if module in sys.modules:
         return is_installed(module)
     spec = importlib.util.find_spec(top)
-    return spec is not None and _lies_installed(
-        str(spec.origin or next(iter(spec.submodule_search_locations or ()), ""))
-    )
+    if spec is None:
+        return False
+    place = str(spec.origin or next(iter(spec.submodule_search_locations or ()), ""))
+    return _lies_installed(place) and not is_guest(top)
 
 
 def package_of(module: str) -> str:

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, dataclass_tr
 from workbench.errors import InputError, at, shown, unknown_name, wrong_value
 from workbench.identity import current
 from workbench.levers.lever import Declaration, Kind, Lever, Scale
-from workbench.parts.registry import Registry
+from workbench.parts.registry import Guests, Registry
 
 _MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB|S3FIFO)(?![a-z])")
 """Words of the field that are written with capitals inside."""
@@ -388,7 +388,10 @@ class Family(Spec):
         super().__init_subclass__(**kwargs)
         if noun:
             cls.noun, cls.example, cls.bare = noun, example, bare
-            cls.members = Registry(kind or noun, noun, named_by="class name")
+            guests = (
+                Guests[Any](kind, lambda value: isinstance(value, type) and issubclass(value, cls)) if kind else None
+            )
+            cls.members = Registry(kind or noun, noun, named_by="class name", guests=guests)
         else:
             cls.members.joined(cls)
 
@@ -467,7 +470,7 @@ def family_schema(cls: type[_Family], without: Collection[str] = ()) -> dict[str
 
     A member that holds a member of its own family describes that one `without` its own name, or there would be no end.
     """
-    members = [member for name, member in cls.members.items() if name not in without]
+    members = [member for name, member in cls.members.all().items() if name not in without]
     alone = [member.name for member in members if not any(lv.required for lv in member.levers.values())]
     bare = brief_schemas(cls.members[cls.bare]) if cls.bare else []
     return {"anyOf": [*bare, {"enum": sorted(alone)}, *(_named(member) for member in members)]}

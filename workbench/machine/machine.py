@@ -18,6 +18,7 @@ import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Lever, Spec, lever
+from workbench.machine.guest_presets import guest_presets
 from workbench.machine.occupancy import Demand, resident_of
 from workbench.machine.presets import (
     Described,
@@ -27,6 +28,7 @@ from workbench.machine.presets import (
     preset_in_file,
     presets,
     presets_holding,
+    row_of,
 )
 from workbench.units import Count, segments_for, segments_in
 
@@ -392,8 +394,9 @@ def presets_table(name: str | None = None) -> list[dict[str, Any]]:
     """Return what `workbench list presets [NAME]` shows: one row a preset, or one row a figure of one preset, which may
     be a file of the user's."""
     if name is None:
-        return presets()
-    found = preset_in_file(name, Path()) if is_preset_file(name) else preset(name)
+        return [*presets(), *(row_of(one) for one in guest_presets())]
+    brought = {one.name: one for one in guest_presets()}
+    found = preset_in_file(name, Path()) if is_preset_file(name) else brought.get(name) or preset(name)
     declared = found.of.figures()
     rows = [(figure, declared[figure.name].plain(figure.value)) for figure in found.figures.values()]
     return [{"preset": name, **figure._asdict(), "value": value} for figure, value in rows]

@@ -168,7 +168,7 @@ def presets(of: Any = None) -> list[dict[str, Any]]:
 
     A file that is no preset has no row; `unreadable_presets` says why.
     """
-    return [{**_row(one), "name": name} for name, one in _readable(of)]
+    return [{**row_of(one), "name": name} for name, one in _readable(of)]
 
 
 def unreadable_presets(of: Any = None) -> list[str]:
@@ -305,7 +305,8 @@ def _figure(where: str, declared: Lever, given: object) -> Figure:
     return Figure(name, value, declared.unit, given["mark"], str(given["source"]))
 
 
-def _row(found: Preset) -> dict[str, Any]:
+def row_of(found: Preset) -> dict[str, Any]:
+    """Return a preset as a row of a table."""
     says = {"name": found.name, "of": found.of.name, "kind": found.kind, "title": found.title}
     return {**says, **found.machine().row(), "doubtful_figures": len(found.doubtful())}
 

@@ -5,6 +5,7 @@ This is the one place where the three meet.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,8 +15,10 @@ import numpy as np
 from workbench.digests import digest
 from workbench.engines.kit.engine import Engine
 from workbench.identity import current
+from workbench.mechanisms.catalogue import OWN
+from workbench.mechanisms.manifest import Manifest
 from workbench.metrics.measure import Measure
-from workbench.parts.registry import Registry, attribute
+from workbench.parts.registry import Guests, Registry, attribute
 
 Revision = int | tuple[int, str]
 """Of an engine: its number; of one that is not part of this package with the digest of its code."""
@@ -28,6 +31,11 @@ class Mechanism(NamedTuple):
     measures: Mapping[str, Measure]
     measure: Callable[[Any], dict[str, float]]
     events: Callable[[Any], dict[str, np.ndarray]]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the engine."""
+        return self.engine.name
 
     @property
     def built_in(self) -> bool:
@@ -46,36 +54,51 @@ class Mechanism(NamedTuple):
         return self.engine.revision, digest(current(type(self.engine)).digest + current(self.engine).digest)
 
 
-def _of_modules(engine: str, name: str, *packages: str) -> Callable[[], Mechanism]:
-    """Return what imports the modules of an engine, of its measures and events and the packages of its policies."""
+def of_manifest(manifest: Manifest) -> Mechanism:
+    """Return the mechanism that a manifest describes: import its engine, measures and events, and its policies.
 
-    def made() -> Mechanism:
-        for package in packages:
-            importlib.import_module(f"workbench.policies.{package}")
-        judge = importlib.import_module(f"workbench.metrics.{name}")
-        events = importlib.import_module(f"workbench.records.{name}").events
-        return Mechanism(attribute(f"workbench.engines.{engine}")()(), judge.MEASURES, judge.measure, events)
+    A manifest without events describes an engine that has no event log.
+    """
+    for room in manifest.rooms:
+        importlib.import_module(room)
+    measured = importlib.import_module(manifest.measured)
+    events = attribute(manifest.events)() if manifest.events else _no_events
+    return Mechanism(attribute(manifest.engine)()(), measured.MEASURES, measured.measure, events)
 
-    return made
 
-
-_BUILT_IN = {
-    "dispatch": _of_modules("dispatch:Dispatch", "dispatch", "placement", "probes", "dispatch"),
-    "malloc": _of_modules("malloc:Malloc", "malloc", "placement", "malloc"),
-    "node": _of_modules("node.engine:Node", "node", "placement", "probes", "dispatch", "translation", "malloc", "pool"),
-    "pool": _of_modules("pool:Pool", "pool", "pool"),
-    "shared_memory": _of_modules("shared_memory:SharedMemory", "shared_memory", "placement"),
-    "torch_allocator": _of_modules("torch_allocator.engine:TorchAllocator", "torch_allocator"),
-    "translation": _of_modules("translation:Translation", "translation", "translation"),
-}
+_BUILT_IN = {name: functools.partial(of_manifest, one) for name, one in OWN.items() if one.engine}
 """Each of the package's own, imported when it is first named."""
 
-_ready: Registry[Mechanism] = Registry("engine", later=_BUILT_IN)
+
+def _no_events(record: Any) -> dict[str, np.ndarray]:
+    return {}
+
+
+def _of_package(value: Mechanism | Manifest) -> Mechanism:
+    return of_manifest(value) if isinstance(value, Manifest) else value
+
+
+MECHANISMS: Registry[Mechanism] = Registry(
+    "engine",
+    later=_BUILT_IN,
+    guests=Guests(
+        "engine",
+        lambda value: isinstance(value, (Manifest, Mechanism)),
+        made=_of_package,
+        home=lambda registered: type(registered.engine).__module__,
+    ),
+)
 
 
 def mechanisms() -> list[str]:
-    """Return the name of every mechanism."""
-    return _ready.names()
+    """Return the name of every mechanism; one of an installed package that cannot be used is left out."""
+    broken = {name for name, guest in MECHANISMS.guests().items() if MECHANISMS.problem(guest)}
+    return sorted({*MECHANISMS.names()} - (broken - {*_BUILT_IN}))
+
+
+def is_known(name: str) -> bool:
+    """Return True if there is a mechanism of a name; packages are looked through only if this package has none."""
+    return MECHANISMS.has(name)
 
 
 def is_built_in(name: str) -> bool:
@@ -85,7 +108,7 @@ def is_built_in(name: str) -> bool:
 
 def is_loaded(name: str) -> bool:
     """Return True if this process has imported a mechanism's modules, or it was entered."""
-    return name in _ready
+    return name in MECHANISMS
 
 
 def enter(registered: Mechanism) -> None:
@@ -96,9 +119,9 @@ def enter(registered: Mechanism) -> None:
     InputError
         The name is one of the workbench's own.
     """
-    _ready.join(registered.engine.name, registered)
+    MECHANISMS.join(registered.engine.name, registered)
 
 
 def mechanism(name: str, where: str = "") -> Mechanism:
     """Return the mechanism of a name; its modules are imported at the first call."""
-    return _ready.find(name, where)
+    return MECHANISMS.find(name, where)

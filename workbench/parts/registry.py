@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections import ChainMap
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from workbench.errors import InputError, unknown_name
+from workbench.guests import Guest, guest_package, guests, is_loading, load, not_loaded, rivals
 
 T = TypeVar("T")
 
@@ -28,6 +30,64 @@ class Part(NamedTuple):
     description: str
     built_in: bool
     """Whether it is part of this package; else it is the user's."""
+
+
+class Guests(Generic[T]):
+    """How the parts of a kind join that installed packages bring (`workbench.guests`)."""
+
+    def __init__(
+        self,
+        kind: str,
+        is_part: Callable[[Any], bool],
+        within: str = "",
+        named_by: str = "name",
+        within_by: str = "",
+        made: Callable[[Any], T] | None = None,
+        home: Callable[[T], str] | None = None,
+        more: Callable[[], Mapping[str, Guest]] = dict,
+    ) -> None:
+        """Say what a part is.
+
+        Parameters
+        ----------
+        kind : str
+            The kind of the entry points.
+        is_part : callable
+            Whether a value is such a part.
+        within : str
+            The question or the engine that the parts belong to; empty for all of them.
+        named_by, within_by : str
+            The attributes that hold a part's name and its question or engine; empty where parts have none.
+        made : callable, optional
+            From what a package holds to the part.
+        home : callable, optional
+            From a part to the module that defines it.
+        more : callable
+            Further parts, which packages bring in another way.
+        """
+        self._kind, self._is_part, self._within, self._named_by = kind, is_part, within, named_by
+        self._within_by, self._made, self._home, self._more = within_by, made, home, more
+
+    def known(self) -> Mapping[str, Guest]:
+        """Return the parts by name; no package is imported."""
+        return {**self._more(), **guests(self._kind, self._within)}
+
+    def load(self, guest: Guest, noun: str) -> T:
+        """Return the part of a package; errors as of `workbench.guests.load`."""
+        value = load(guest, self._is_part, noun, self._named_by, self._within_by)
+        try:
+            return value if self._made is None else self._made(value)
+        except InputError as problem:
+            raise InputError(guest.says(f"is left out: {problem}")) from None
+        except Exception as problem:
+            raise not_loaded(guest, problem) from None
+
+    def taken(self, name: str, part: Any) -> list[Guest]:
+        """Return the parts of other packages that have the name of a part."""
+        guest = self.known().get(name)
+        home = guest_package(str(_place(part)[0] if self._home is None else self._home(part))) if guest else ""
+        rest = [] if guest is None else [guest, *rivals(guest)]
+        return [one for one in rest if one.package != home and not is_loading(one)]
 
 
 class Registry(dict[str, T]):
@@ -51,6 +111,7 @@ class Registry(dict[str, T]):
         noun: str = "",
         later: Mapping[str, Callable[[], T]] | None = None,
         named_by: str = "name",
+        guests: Guests[T] | None = None,
     ) -> None:
         """Make a registry.
 
@@ -64,10 +125,13 @@ class Registry(dict[str, T]):
             Names of the package's own parts that are made when they are first asked for, each with what makes it.
         named_by : str
             What has to be changed where a name is taken, such as `class name`.
+        guests : Guests, optional
+            The parts that installed packages bring; left out, they bring none.
         """
         super().__init__()
         self.kind, self.noun, self._named_by = kind, noun or kind, named_by
         self._later = dict(later or {})
+        self._guests = guests
         _registries.setdefault(kind, []).append(self)
 
     def __identity__(self) -> tuple[()]:
@@ -86,6 +150,9 @@ class Registry(dict[str, T]):
         taken = (before is not None and is_built_in(before)) or name in self._later
         if taken and not (is_built_in(part) and (before is None or _place(before) == _place(part))):
             raise InputError(f"{name} is already {_a(self.noun)} of the workbench; choose another {self._named_by}.")
+        if self._guests is not None and not is_built_in(part) and (taken_by := self._guests.taken(name, part)):
+            whose = " and of ".join(f"the package {one.package}" for one in taken_by)
+            raise InputError(f"{name} is already {_a(self.noun)} of {whose}; choose another {self._named_by}.")
         self[name] = part
         return part
 
@@ -95,13 +162,41 @@ class Registry(dict[str, T]):
 
     def names(self) -> list[str]:
         """Return every name, sorted, also of parts that are not imported yet."""
-        return sorted({*self, *self._later})
+        return sorted({*self, *self._later, *self.guests()})
+
+    def has(self, name: object) -> bool:
+        """Return True if there is a part of a name, which need not be imported."""
+        return name in self or name in self._later or name in self.guests()
+
+    def guests(self) -> Mapping[str, Guest]:
+        """Return the parts that installed packages bring, by name."""
+        return {} if self._guests is None else self._guests.known()
 
     def all(self) -> dict[str, T]:
-        """Return every part by name: the package's own in the order in which it lists them, then the user's."""
+        """Return every part by name: the package's own in the order in which it lists them, then the user's.
+
+        A part of an installed package that cannot be used is left out; `problems` says why.
+        """
         for name in self._later:
             self._made(name)
+        for name in self.guests():
+            with suppress(InputError):
+                self._made(name)
         return {name: self[name] for name in dict.fromkeys((*self._later, *self))}
+
+    def problems(self) -> list[str]:
+        """Return a sentence for each part of an installed package that cannot be used."""
+        return [problem for guest in self.guests().values() if (problem := self.problem(guest))]
+
+    def problem(self, guest: Guest) -> str:
+        """Return why a part of an installed package cannot be used; empty if it can."""
+        try:
+            if not is_built_in(self._made(guest.name)):
+                return ""
+        except InputError as problem:
+            return str(problem)
+        taken = f"is left out: {guest.name} is already {_a(self.noun)} of the workbench"
+        return guest.says(f"{taken}; choose another {self._named_by}.")
 
     def find(self, name: Any, where: str = "", known: Mapping[str, Any] | None = None) -> T:
         """Return the part of a name.
@@ -121,15 +216,25 @@ class Registry(dict[str, T]):
         if known is None and type(name) is str and name in self:  # as every run asks
             return self[name]
         there: Mapping[str, Any] = ChainMap(self, self._later) if known is None else known
+        if known is None and isinstance(name, str) and name not in there:
+            there = ChainMap(self, self._later, dict(self.guests()))
         if not isinstance(name, str) or name not in there:
             raise unknown_name(where, self.noun, name, there)
         return self._made(name)
 
     def _made(self, name: str) -> T:
         if name not in self:
-            made = self._later[name]()
+            made = self._later[name]() if name in self._later else self._of_package(name)
             self.setdefault(name, made)  # which some enter themselves
         return self[name]
+
+    def _of_package(self, name: str) -> T:
+        assert self._guests is not None
+        guest = self.guests()[name]
+        if others := rivals(guest):
+            named = ", ".join(f"{one.package} ({one.place})" for one in (guest, *others))
+            raise InputError(f"{name} is {_a(self.noun)} of several packages, {named}; remove all but one of them.")
+        return self._guests.load(guest, self.noun)
 
     def parts(self) -> list[Part]:
         """Return every part as tables show it."""
@@ -154,6 +259,21 @@ def attribute(place: str) -> Callable[[], Any]:
     """Return what imports `module:name` and returns it when it is called."""
     module, _, name = place.partition(":")
     return lambda: getattr(importlib.import_module(module), name)
+
+
+def listed(tables: Iterable[Mapping[str, Iterable[str]]], named_by: str = "name") -> dict[str, Callable[[], Any]]:
+    """Return what imports each part that stands in a list, by its name.
+
+    Parameters
+    ----------
+    tables : iterable of mapping
+        The names of the parts in each list, by its place.
+    """
+
+    def in_list(place: str, name: str) -> Callable[[], Any]:
+        return lambda: next(part for part in attribute(place)() if getattr(part, named_by) == name)
+
+    return {name: in_list(place, name) for table in tables for place, names in table.items() for name in names}
 
 
 def remove(kind: str, name: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from workbench.compiled import fields_of
 from workbench.errors import unknown_name
+from workbench.guests import guest_package
 from workbench.parts import files_named, from_file
 from workbench.parts.registry import first_paragraph
 from workbench.policies.policy import Policy, base_of, policies, questions
@@ -69,6 +70,7 @@ def _row(question: str, policy: type[Policy]) -> dict[str, Any]:
         "levers": {name: lever.schema() for name, lever in policy.levers.items()},
         "references": _section(text, "References"),
         "built_in": policy.built_in,
+        **({"package": package} if (package := guest_package(policy.__module__)) else {}),
     }
 
 

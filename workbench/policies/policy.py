@@ -17,7 +17,7 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, Answer
 from workbench.errors import InputError, PolicyError, at, wrong_value
 from workbench.levers import Spec, read_spec
-from workbench.parts.registry import Registry
+from workbench.parts.registry import Guests, Registry
 
 _CATALOGUE: dict[str, Registry[type[Policy]]] = {}
 
@@ -39,7 +39,7 @@ class Policy(Spec):
         if taken := [name for name in cls.levers if name in vars(Policy)]:
             raise InputError(f"{cls.name}.{taken[0]}: a lever may not be called so, for every policy has a {taken[0]}.")
         if not abstract:
-            _room(cls.question).joined(cls)
+            registry_of(cls.question).joined(cls)
 
     def function(self) -> Callable[..., int]:
         """Return the plain function that answers, which may depend on the levers."""
@@ -123,12 +123,20 @@ def base_of(question: str) -> type[Policy]:
 
 def policies(question: str) -> Mapping[str, type[Policy]]:
     """Return every policy that answers a question, by name."""
-    return dict(sorted(_CATALOGUE.get(question, {}).items()))
+    return dict(sorted(_CATALOGUE[question].all().items())) if question in _CATALOGUE else {}
 
 
 def questions() -> list[str]:
     """Return every question that has an answer."""
     return sorted(question for question, room in _CATALOGUE.items() if room)
+
+
+def registry_of(question: str) -> Registry[type[Policy]]:
+    """Return the registry of the policies that answer a question."""
+    if question not in _CATALOGUE:
+        guests = Guests[type[Policy]]("policy", _is_policy, within=question, within_by="question")
+        _CATALOGUE[question] = Registry("policy", f"{question} policy", named_by="class name", guests=guests)
+    return _CATALOGUE[question]
 
 
 def exported(room: str) -> dict[str, type[Spec]]:
@@ -163,7 +171,7 @@ def read_policy(question: str, given: object, path: str = "", where: str = "") -
             question, read_spec(given, {}, f"{path}.{given.name}" if path else given.name, where), path, where
         )
     name, levers = _name_and_levers(question, given, path, where)
-    policy = _room(question).find(name, at(where, path))
+    policy = registry_of(question).find(name, at(where, path))
     return read_spec(policy, levers, f"{path}.{name}" if path else name, where)
 
 
@@ -182,7 +190,5 @@ def _name_and_levers(question: str, given: object, path: str, where: str) -> tup
     raise wrong_value(where, path or question, f"must name one {question} policy", given)
 
 
-def _room(question: str) -> Registry[type[Policy]]:
-    if question not in _CATALOGUE:
-        _CATALOGUE[question] = Registry("policy", f"{question} policy", named_by="class name")
-    return _CATALOGUE[question]
+def _is_policy(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Policy)

@@ -30,7 +30,7 @@ def generators(wants: str) -> dict[str, type[Generator]]:
     >>> sorted(generators("groups"))
     ['random_groups', 'waiting_kernels']
     """
-    return {name: cls for name, cls in sorted(Generator.members.items()) if cls.gives(wants)}
+    return {name: cls for name, cls in sorted(Generator.members.all().items()) if cls.gives(wants)}
 
 
 def add_generator(cls: type[Generator]) -> type[Generator]:
@@ -85,11 +85,12 @@ def read_generator(
     place = at(where, f"{path}.synthetic")
     if isinstance(name, str) and is_in_file(name):
         cls = generator_in_file(name, folder or Path(), place)
-    elif isinstance(name, str) and name in Generator.members:
-        cls = Generator.members[name]
+    elif isinstance(name, str) and Generator.members.has(name):
+        cls = Generator.members.find(name, place)
     else:
         raise unknown_name(place, "generator", name, generators(wants))
-    check_kind(cls, wants, f"generator {cls.name}", generators(wants), place)
+    if not cls.gives(wants):
+        check_kind(cls, wants, f"generator {cls.name}", generators(wants), place)
     return cls.read(levers, path, where)
 
 

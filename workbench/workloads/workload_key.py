@@ -61,7 +61,7 @@ def read_workload(
     """
     request = _Request(path, where, folder, wants)
     if isinstance(given, Workload) or (isinstance(given, type) and issubclass(given, Generator)):
-        check_kind(given if isinstance(given, type) else type(given), wants, given.name, _fitting(wants), request.place)
+        _check_kind(given if isinstance(given, type) else type(given), given.name, request)
         return given if isinstance(given, Workload) else read_generator(given.name, {}, path, where, wants)
     if isinstance(given, str):
         return _named(given, request)
@@ -93,8 +93,10 @@ class _Request(NamedTuple):
         return at(self.where, self.path)
 
 
-def _fitting(wants: str) -> list[str]:
-    return [*generators(wants), *all_outside(wants)]
+def _check_kind(cls: type[Workload], what: str, request: _Request) -> None:
+    """Refuse a workload that gives something else than an engine serves; only then all others are imported."""
+    if not cls.gives(request.wants):
+        check_kind(cls, request.wants, what, [*generators(request.wants), *all_outside(request.wants)], request.place)
 
 
 def _named(given: str, request: _Request) -> Workload:
@@ -103,9 +105,10 @@ def _named(given: str, request: _Request) -> Workload:
         return read_generator(given, {}, path, where, wants, request.folder)
     if given not in regimes(wants) and Path(given).suffix:
         raise wrong_value(where, path, "must be the name of a regime or a mapping", given, f"{{file: {given}}}")
-    if given in Generator.members:
+    is_regime = any(given in regimes(kind) for kind in KINDS)
+    if given in Generator.members or (not is_regime and Generator.members.has(given)):
         return read_generator(given, {}, path, where, wants)
-    if not any(given in regimes(kind) for kind in KINDS):
+    if not is_regime:
         raise unknown_name(request.place, "workload", given, [*regimes(wants), *generators(wants)])
     return read_regime(given, path, where, wants).workload
 
@@ -124,7 +127,7 @@ def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[st
 
 
 def _has_a_name(key: object) -> bool:
-    return isinstance(key, str) and (key in Generator.members or written_as(key) is not None)
+    return isinstance(key, str) and (written_as(key) is not None or Generator.members.has(key))
 
 
 def _synthetic(name: object, levers: Mapping[str, Any], request: _Request) -> Workload:
@@ -166,7 +169,7 @@ def _written(given: Mapping[str, Any], request: _Request) -> Workload:
     outside = written_as(name)
     if outside is not None:
         key, workload = outside
-        check_kind(workload, request.wants, name, _fitting(request.wants), request.place)
+        _check_kind(workload, name, request)
         if isinstance(levers, Mapping) and key in levers:
             return read_workload(levers, *request)
     return read_generator(name, levers or {}, request.path, request.where, request.wants)

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.workloads.importers import Importer, Trace, read_trace
-from workbench.workloads.importers.importer import _KNOWN
+from workbench.workloads.importers.importer import IMPORTERS
 from workbench.workloads.importers.source import Source
 from workbench.workloads.kernels import KernelRows
 
@@ -30,7 +30,7 @@ def stopwatch():
             return Trace(source.path, self.format, "kernels", rows.table())
 
     yield Stopwatch
-    del _KNOWN["stopwatch"]
+    del IMPORTERS["stopwatch"]
 
 
 def test_a_format_of_ones_own(tmp_path, stopwatch):

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.parts.registry import Registry
+from workbench.parts.registry import Guests, Registry
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
 from workbench.workloads.importers.unreadable import as_one_sentence, refuse_unreadable
@@ -29,7 +29,16 @@ from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
 _LATEST_NS = (1 << 62) - 1
 """Times further from 0, of 146 years, would not fit in 64 bits once two are added."""
-_KNOWN = Registry["Importer"]("importer", named_by="format")
+IMPORTERS = Registry["Importer"](
+    "importer",
+    named_by="format",
+    guests=Guests(
+        "importer",
+        lambda value: isinstance(value, type) and issubclass(value, Importer),
+        named_by="format",
+        made=lambda cls: cls(),
+    ),
+)
 
 
 class Importer:
@@ -49,7 +58,7 @@ class Importer:
     def __init_subclass__(cls) -> None:
         cls.built_in = cls.__module__.startswith("workbench.")
         if hasattr(cls, "format") or "read" in vars(cls):  # else it is being unpickled, and is filled in later
-            _KNOWN.join(cls.format, cls())
+            IMPORTERS.join(cls.format, cls())
 
     def recognises(self, head: bytes) -> bool:
         """Return whether contents that begin so (up to 1 MiB) are of this format."""
@@ -78,15 +87,15 @@ class Importer:
 def importers() -> Mapping[str, Importer]:
     """Return every importer by the name of its format."""
     _import_all()
-    return dict(sorted(_KNOWN.items()))
+    return dict(sorted(IMPORTERS.all().items()))
 
 
 def enter_only(own: Iterable[type[Importer]]) -> None:
     """Let the importers of this package and some others, all of the user's that count, be the known ones."""
     _import_all()
-    here = {name: type(importer) for name, importer in _KNOWN.items() if not importer.built_in}
+    here = {name: type(importer) for name, importer in IMPORTERS.items() if not importer.built_in}
     if here != (wanted := {cls.format: cls for cls in own}):
-        _KNOWN.keep_only({name: cls() for name, cls in wanted.items()})
+        IMPORTERS.keep_only({name: cls() for name, cls in wanted.items()})
 
 
 @functools.cache
@@ -127,7 +136,7 @@ def _importer_of(source: Source) -> Importer:
     known = ", ".join(name if one.built_in else f"{name} ({one.description})" for name, one in importers().items())
     raise InputError(
         f"{source.where}: is no trace that is read here; there are {known}. It begins with {source.head[:24]!r}; "
-        "workbench open docs has a page on each format."
+        f"workbench open docs has a page on each format.{''.join(f' {one}' for one in IMPORTERS.problems())}"
     )
 
 

@@ -1,0 +1,1 @@
+"""A part of each kind, for the tests of the workbench."""

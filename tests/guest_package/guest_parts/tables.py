@@ -1,0 +1,3 @@
+"""What the placement reads."""
+
+SHIFT = 0
