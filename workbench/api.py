@@ -20,10 +20,11 @@ from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, c
 from workbench.experiments.saved_results import name_in, open_folder, resolved, with_planned, write_results, write_sweep
 from workbench.experiments.shard_folder import claim_shard
 from workbench.experiments.shards import read_shard
+from workbench.experiments.stop_rule import run_plan
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.runs.user_code import check_code
-from workbench.statistics.adaptive_seeds import run_plan, settled
+from workbench.statistics.adaptive_seeds import settled, stop_rule
 from workbench.strict_yaml import read_mapping
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def run(
         if part is not None:
             raise InputError(f"{part.name} is kept in a folder, from which it is gathered: name one as `out`.")
         rows = Store(None)
-        seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat)
+        seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat, stop=stop_rule(todo.sweep))
         return _watched(_results(gathered(todo, rows, None, seconds)), progress)
     with held(Path(out)) as folder, closing(Store(folder, name_in(todo, folder), shard=part)) as rows:
         _say_changed_front(todo, folder, progress)
@@ -264,7 +265,7 @@ def run(
         if part is not None:
             claim_shard(todo, rows)
         write_sweep(RunSet(todo, ()), folder)
-        seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat)
+        seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat, stop=stop_rule(todo.sweep))
         results = _kept(_results(gathered(todo, rows, folder, seconds)))
         rows.prove_place()
         return _watched(results, progress)
