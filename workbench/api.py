@@ -22,7 +22,9 @@ from workbench.experiments.shard_folder import claim_shard
 from workbench.experiments.shards import read_shard
 from workbench.experiments.stop_rule import run_plan
 from workbench.experiments.store import Store
-from workbench.experiments.sweep import read_sweep
+from workbench.experiments.sweep import Sweep, read_sweep
+from workbench.mechanisms.any_engine import GENERAL
+from workbench.mechanisms.catalogue import figure_engines
 from workbench.runs.user_code import check_code
 from workbench.statistics.adaptive_seeds import settled, stop_rule
 from workbench.strict_yaml import read_mapping
@@ -524,11 +526,17 @@ def plan(
     10
     """
     read = read_sweep(sweep, _overrides(set, seeds))
-    if read.figures:
+    _check_figures(read)
+    return make_plan(read, shard=None if shard is None else read_shard(shard))
+
+
+def _check_figures(sweep: Sweep) -> None:
+    """Refuse figures that cannot be drawn of a sweep; those of the package are known by the manifests alone."""
+    engine, known = sweep.mechanism.engine.name, figure_engines()
+    if others := [name for name in sweep.figures if known.get(name) not in (engine, GENERAL.name)]:
         from workbench.figures import check
 
-        check(read.figures, read.mechanism.engine.name, read.where)
-    return make_plan(read, shard=None if shard is None else read_shard(shard))
+        check(others, engine, sweep.where)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 _MOVED: dict[str, tuple[str, ...]] = {
     "paper": ("papers.six_open_gpus",),
-    "experiments.circuit_measures": ("workbench.mechanisms.circuit_measures",),
+    "experiments.circuit_measures": ("workbench.circuits.measures",),
     "experiments.failures": (
         "workbench.runs.faults",
         "workbench.runs.crashes",

@@ -5,7 +5,6 @@ Which circuit is meant is read from a policy's name, its levers, a size.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,8 @@ from workbench.circuits.netlist import Circuit
 from workbench.circuits.vectors import Case
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import read_spec
-from workbench.parts import Registry, is_in_file
+from workbench.mechanisms.catalogue import OWN
+from workbench.parts import Registry, attribute, is_in_file
 from workbench.policies.policy import Policy, policies, questions, read_policy
 
 Size = int | Sequence[int]
@@ -52,42 +52,21 @@ class Maker(NamedTuple):
     built_in: bool = True
 
 
-_FILES = {
-    "probe.exact_run": "probes",
-    "probe.grouped_run": "probes",
-    "probe.sampled_run": "probes",
-    "probe.grouped_sampled_run": "probes",
-    "probe.shift_doubling": "probes",
-    "probe.prefix_suffix_tree": "probes",
-    "probe.bit_serial": "probes",
-    "probe.shared_run": "probes",
-    "placement.nearest_boundary": "placement",
-    "placement.first_fit": "placement",
-    "placement.last_fit": "placement",
-    "placement.best_fit": "placement",
-    "placement.buddy": "placement",
-    "serve.warp_aggregated": "malloc",
-    "choice.least_recent_energy": "dispatch",
-    "choice.most_residual": "dispatch",
-    "priority.priority_windows": "dispatch",
-    "units.rotated_split": "dispatch",
-    "peer.first_bit": "translation",
-    "eviction.lru": "translation",
-    "eviction.mru": "translation",
-    "target.weighted_cards": "pool",
-}
-"""The file of this room that makes each circuit; only the one that is asked for is imported."""
+def _in_list(name: str, place: str) -> Callable[[], Maker]:
+    """Return what imports a list of makers and returns the one of a name."""
+    return lambda: next(maker for maker in attribute(place)() if maker.name == name)
 
 
-def _in_file(name: str, file: str) -> Callable[[], Maker]:
-    def made() -> Maker:
-        makers = importlib.import_module(f"workbench.circuits.{file}").MAKERS
-        return next(maker for maker in makers if maker.name == name)
-
-    return made
-
-
-MAKERS: Registry[Maker] = Registry("circuit", later={name: _in_file(name, file) for name, file in _FILES.items()})
+MAKERS: Registry[Maker] = Registry(
+    "circuit",
+    later={
+        name: _in_list(name, place)
+        for manifest in OWN.values()
+        for place, names in manifest.circuits.items()
+        for name in names
+    },
+)
+"""Every maker by name; only the module of the one that is asked for is imported."""
 
 
 def add_circuit(maker: Maker) -> Maker:

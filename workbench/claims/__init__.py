@@ -5,7 +5,6 @@ The package can be called as its function `claims` is: `workbench.claims(["H1.1"
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,18 +16,17 @@ from workbench.claims.plan import QUICK_SEEDS, SEEDS, ClaimPlan, family_sizes
 from workbench.claims.report import ClaimReport
 from workbench.errors import unknown_name, wrong_value
 from workbench.experiments.runner import Progress
-from workbench.parts import Registry, entered_by_file
+from workbench.mechanisms.catalogue import OWN
+from workbench.parts import Registry, attribute, entered_by_file
 
-_MODULES = tuple(
-    f"workbench.claims.{name}" for name in ("placement", "malloc", "dispatch", "translation", "pool", "node", "between")
-)
 _KNOWN: Registry[Claim] = Registry("claim", named_by="id")
 """Those that were entered, and the package's own once one was."""
 
 
 def known_claims() -> dict[str, Claim]:
     """Return every claim by its id, in the order of the specifications, then the user's."""
-    built_in = {claim.id: claim for module in _MODULES for claim in importlib.import_module(module).CLAIMS}
+    lists = (attribute(place)() for manifest in OWN.values() for place in manifest.claims)
+    built_in = {claim.id: claim for claims in lists for claim in claims}
     return {**built_in, **_KNOWN}
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import missing_extra, no_file, unknown_name, wrong_value
+from workbench.mechanisms.catalogue import OWN
 from workbench.parts import Registry, attribute, entered_by_file, is_in_file
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-_ENGINES = ("shared_memory", "dispatch", "malloc", "pool", "translation", "node")
 DASHBOARDS: Registry[Callable[[], Widget]] = Registry(
-    "dashboard", later={name: attribute(f"workbench.dashboards._{name}:{name}_dashboard") for name in _ENGINES}
+    "dashboard", later={name: attribute(one.dashboard) for name, one in OWN.items() if one.dashboard}
 )
 """What makes each dashboard; imported when it is first asked for."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from workbench.errors import unknown_name
 from workbench.figures.figure_files import save
+from workbench.mechanisms.catalogue import OWN
 from workbench.parts.registry import Registry, attribute, first_paragraph
 
 if TYPE_CHECKING:
@@ -30,42 +30,13 @@ ANY = "any"
 """The engine of a figure that needs nothing but measures."""
 Data = TypeVar("Data")
 
-_ORDER = (
-    *("run_curves", "layout_over_time", "region_layout", "pareto", "memory_by_card", "reserved_memory"),
-    *("lending_graph", "probe_success", "probe_accuracy"),
-    *("saving_by_policy", "drain_difference", "reading_over_bound"),
-    *("scenario_discovery", "sensitivities", "interactions", "factorial_effects"),
-    *("dispatch_timeline", "temperature_over_time", "where_time_goes"),
-    *("translation", "trends", "speed_up", "waits_by_priority"),
-    *("tuning", "malloc_on_card", "recorded_against_replayed"),
-)
-"""Modules in the order in which their figures are listed; those that are not named here come last."""
+
+def _of_manifests(kind: str) -> dict[str, Callable[[], Any]]:
+    """Return what imports each figure that the manifests name, by its name."""
+    return {name: attribute(place) for one in OWN.values() for name, place in getattr(one, kind).items()}
 
 
-def _place(module: Path) -> tuple[int, str]:
-    """Return the sort key of a module of figures."""
-    name = module.stem.lstrip("_")
-    return _ORDER.index(name) if name in _ORDER else len(_ORDER), name
-
-
-_DECLARED = [
-    (name, module.stem, maker)
-    for module in sorted(Path(__file__).parent.glob("*.py"), key=_place)
-    for name, maker in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
-]
-"""Every `NAME_FIGURE = MADE(...)` in the sources of this package: they are read, as importing all takes seconds."""
-
-
-def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
-    """Return what imports each figure that is made so, by its name."""
-    return {
-        name.lower(): attribute(f"workbench.figures.{module}:{name}_FIGURE")
-        for name, module, maker in _DECLARED
-        if maker.startswith(makers)
-    }
-
-
-FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "recipe", "_recipe"))
+FIGURES: Registry[Recipe] = Registry("figure", later=_of_manifests("figures"))
 
 
 def on_paper(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
@@ -219,5 +190,5 @@ class OfStudy(NamedTuple):
         return [] if data is None else save(self.draw(data), data, folder, self.name)
 
 
-CALCULATIONS: Registry[Calculation] = Registry("figure", "calculated figure", later=_made_by("Calculation"))
-STUDY_FIGURES: Registry[OfStudy] = Registry("figure", "figure of a study", later=_made_by("OfStudy"))
+CALCULATIONS: Registry[Calculation] = Registry("figure", "calculated figure", later=_of_manifests("calculations"))
+STUDY_FIGURES: Registry[OfStudy] = Registry("figure", "figure of a study", later=_of_manifests("study_figures"))

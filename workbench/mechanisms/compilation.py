@@ -22,6 +22,7 @@ from workbench.compiled.kernel import code_home, sources
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.files import cache_home
+from workbench.mechanisms.catalogue import OWN
 from workbench.mechanisms.mechanism import mechanism
 from workbench.process import COMPILING
 
@@ -33,16 +34,8 @@ COMPILING_SECONDS = 600.0
 LOADING_SECONDS = 10.0
 """What the first run of a process may take on top: it loads what is compiled already."""
 
-USUAL_SECONDS = {
-    "shared_memory": 10,
-    "malloc": 15,
-    "torch_allocator": 10,
-    "pool": 35,
-    "dispatch": 25,
-    "translation": 50,
-    "node": 120,
-}
-"""The processor time that each engine takes to compile alone in one process (benchmarks/first_compile.py)."""
+USUAL_SECONDS = {name: one.compile_seconds for name, one in OWN.items() if one.engine}
+"""The processor time that each engine takes to compile alone in one process."""
 
 _warm: set[str] = set()
 """The engines with which this process has done a run."""

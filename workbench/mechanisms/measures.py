@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError, at, unknown_name
+from workbench.mechanisms.catalogue import OWN
 from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.mechanisms.user_measure import DECLARATION, UserMeasure
 from workbench.metrics.measure import Measure
 from workbench.parts import from_file, is_in_file
-from workbench.parts.registry import Registry
+from workbench.parts.registry import Registry, attribute
 
 
 class WithUserMeasures(Mapping[str, Measure]):
@@ -79,19 +80,26 @@ def measures_of(engine: str) -> Registry[UserMeasure]:
     return _registries[engine]
 
 
-def of_setup(engine: str) -> dict[str, UserMeasure]:
+def of_setup(engine: str, names: Collection[str] | None = None) -> dict[str, UserMeasure]:
     """Return the measures of an engine that are computed of a setup, such as the area of its policies' circuits.
 
+    Parameters
+    ----------
+    names : collection of str, optional
+        The measures that are wanted, all of them if None; a table without any of them is not imported.
+
+    Examples
+    --------
     >>> list(of_setup("shared_memory"))
     ['area_gates', 'levels', 'registers', 'relative_area', 'relative_delay']
     """
-    from workbench.mechanisms.circuit_measures import MEASURES
-
-    return MEASURES.get(engine, {})
+    tables = OWN[engine].circuit_measures if engine in OWN else {}
+    chosen = {name: place for place, known in tables.items() for name in known if names is None or name in names}
+    return {name: attribute(place)()[name] for name, place in chosen.items()}
 
 
 def _refuse_taken(engine: str, name: str, where: str) -> None:
-    if name in mechanism(engine, where).measures or name in of_setup(engine):
+    if name in mechanism(engine, where).measures or of_setup(engine, [name]):
         raise InputError(at(where, f"{name} is already a measure of {engine}; choose another function name."))
 
 
@@ -107,5 +115,4 @@ def user_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -
     user's that were entered, and the user's in files that it names."""
     names = [name for name in names if isinstance(name, str)]
     in_files = (measure_in_file(name, engine, folder, where) for name in names if is_in_file(name))
-    of_setups = {name: one for name, one in of_setup(engine).items() if name in names}
-    return {**of_setups, **measures_of(engine), **{one.name: one for one in in_files}}
+    return {**of_setup(engine, names), **measures_of(engine), **{one.name: one for one in in_files}}

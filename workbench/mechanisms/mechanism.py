@@ -5,6 +5,7 @@ This is the one place where the three meet.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ import numpy as np
 from workbench.digests import digest
 from workbench.engines.kit.engine import Engine
 from workbench.identity import current
+from workbench.mechanisms.catalogue import OWN
+from workbench.mechanisms.manifest import Manifest
 from workbench.metrics.measure import Measure
 from workbench.parts.registry import Registry, attribute
 
@@ -46,28 +49,16 @@ class Mechanism(NamedTuple):
         return self.engine.revision, digest(current(type(self.engine)).digest + current(self.engine).digest)
 
 
-def _of_modules(engine: str, name: str, *packages: str) -> Callable[[], Mechanism]:
-    """Return what imports the modules of an engine, of its measures and events and the packages of its policies."""
-
-    def made() -> Mechanism:
-        for package in packages:
-            importlib.import_module(f"workbench.policies.{package}")
-        judge = importlib.import_module(f"workbench.metrics.{name}")
-        events = importlib.import_module(f"workbench.records.{name}").events
-        return Mechanism(attribute(f"workbench.engines.{engine}")()(), judge.MEASURES, judge.measure, events)
-
-    return made
+def of_manifest(manifest: Manifest) -> Mechanism:
+    """Return the mechanism that a manifest describes: import its engine, measures and events, and its policies."""
+    for room in manifest.rooms:
+        importlib.import_module(room)
+    measured = importlib.import_module(manifest.measured)
+    events = attribute(manifest.events)()
+    return Mechanism(attribute(manifest.engine)()(), measured.MEASURES, measured.measure, events)
 
 
-_BUILT_IN = {
-    "dispatch": _of_modules("dispatch:Dispatch", "dispatch", "placement", "probes", "dispatch"),
-    "malloc": _of_modules("malloc:Malloc", "malloc", "placement", "malloc"),
-    "node": _of_modules("node.engine:Node", "node", "placement", "probes", "dispatch", "translation", "malloc", "pool"),
-    "pool": _of_modules("pool:Pool", "pool", "pool"),
-    "shared_memory": _of_modules("shared_memory:SharedMemory", "shared_memory", "placement"),
-    "torch_allocator": _of_modules("torch_allocator.engine:TorchAllocator", "torch_allocator"),
-    "translation": _of_modules("translation:Translation", "translation", "translation"),
-}
+_BUILT_IN = {name: functools.partial(of_manifest, one) for name, one in OWN.items() if one.engine}
 """Each of the package's own, imported when it is first named."""
 
 _ready: Registry[Mechanism] = Registry("engine", later=_BUILT_IN)

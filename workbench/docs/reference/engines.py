@@ -23,6 +23,7 @@ from workbench.docs.spec_links import prose
 from workbench.figures.registry import FIGURES
 from workbench.levers import Family, Spec
 from workbench.machine.presets import preset, preset_names
+from workbench.mechanisms.catalogue import OWN
 from workbench.mechanisms.measures import of_setup
 from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
 from workbench.metrics.measure import Measure, Measures
@@ -81,7 +82,9 @@ def _engine_facts(name: str, registered: Mechanism) -> str:
     engine, kind = registered.engine, registered.engine.workload_kind
     presets = [one for one in preset_names() if preset(one).of.name == engine.machine.name]
     figures = [figure for figure, one in FIGURES.all().items() if one.engine == name]
+    page = OWN[name].page.removesuffix(".md") if name in OWN else ""
     rows = [
+        ["mechanism", ref("what is simulated, and after what", page) if page else ""],
         ["workloads", ref(f"those that give {kind.replace('_', ' ')}", f"reference/workloads/{kind}")],
         ["machines", refs(f"reference/presets/{engine.machine.name}", presets)],
         ["figures", refs(f"reference/figures/{name}", figures)],

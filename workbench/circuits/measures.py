@@ -143,5 +143,5 @@ def _declared(engine: str) -> dict[str, UserMeasure]:
     }
 
 
-MEASURES = {engine: _declared(engine) for engine in _WHOSE}
-"""By engine and name."""
+DISPATCH, SHARED_MEMORY = _declared("dispatch"), _declared("shared_memory")
+"""The measures by name."""

@@ -14,11 +14,11 @@ import pytest
 import workbench as wb
 from tests.needs import needs
 from workbench.circuits import circuit_of, synthesis
+from workbench.circuits import measures as circuit_measures
 from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.circuits.yosys import TookTooLong
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.mechanisms import circuit_measures
 from workbench.policies.placement import BestFit, Placement
 from workbench.policies.probes import BitSerial, ExactRun, GroupedRun, SharedRun
 
