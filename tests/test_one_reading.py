@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from io import StringIO
 
@@ -105,3 +107,36 @@ def test_so_do_the_commands_that_explain(readings, tmp_path):
     file.write_text(yaml.safe_dump({**RANGE, "design": {"morris": {"trajectories": 4}}}))
     command("explain", "sensitivity", file, "--workers", 0, "--out", tmp_path / "levers", "--json")
     assert readings == {"read": 2, "planned": 2}
+
+
+MODULES = """
+import sys
+from workbench.cli.main import main
+status = main(sys.argv[1:])
+rooms = ("figures", "tuning", "claims", "explain", "circuits", "export", "dashboards", "advice")
+heavy = ("pandas", "matplotlib", "optuna", "scipy.stats", "scipy.optimize", "ipywidgets")
+unneeded = (*heavy, *(f"workbench.{room}" for room in rooms))
+imported = {".".join(name.split(".")[:2]) for name in sys.modules if name.startswith(unneeded)}
+print(status, sorted(imported), "workbench.engines.shared_memory" in sys.modules)
+"""
+
+
+def test_a_run_without_figures_imports_nothing_that_draws_tunes_or_explains(tmp_path):
+    """The names of figures are known by the manifests; pandas alone would take a sixth of a small sweep."""
+    figures = ["drain_difference", "pareto", "layout_over_time"]
+    file = tmp_path / "small.yaml"
+    file.write_text(yaml.safe_dump({**SWEEP, "figures": figures}))
+    words = ["run", str(file), "--no-figures", "--workers", "0", "--out", str(tmp_path / "kept")]
+    reply = subprocess.run([sys.executable, "-c", MODULES, *words], capture_output=True, text=True, check=True)
+    assert reply.stdout.splitlines()[-1] == "0 [] True"
+
+
+def test_figures_are_checked_before_a_run_all_the_same(tmp_path):
+    for name, message in {
+        "drain_diference": "unknown figure 'drain_diference'; .* Did you mean drain_difference?",
+        "dispatch_timeline": "unknown figure 'dispatch_timeline'",
+        "probe_success": "probe_success is a figure of theory",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            wb.run({**SWEEP, "figures": [name]}, tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -177,17 +177,20 @@ class RunSet:
         """Return one row a run: run_id, status, error, seed, one column a varied lever, one a measure."""
         import pandas as pd
 
-        names = self.plan.sweep.measures
+        return pd.DataFrame(self.columns())
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Return the columns of `table` as plain values, without pandas, which takes longer to import than a small
+        sweep to run."""
         kept = [(run, self.rows[run.id]) for run in self.plan.runs() if run.id in self.rows]
-        columns: dict[str, list[Any]] = {
+        return {
             "run_id": [run.id for run, _ in kept],
             "status": [row.status for _, row in kept],
             "error": [row.error for _, row in kept],
             "seed": [run.seed for run, _ in kept],
+            **{path: [run.point.coordinates.get(path) for run, _ in kept] for path in self.varied},
+            **_columns(self.plan.sweep.measures, [row.measures for _, row in kept]),
         }
-        for path in self.varied:
-            columns[path] = [run.point.coordinates.get(path) for run, _ in kept]
-        return pd.DataFrame({**columns, **_columns(names, [row.measures for _, row in kept])})
 
     def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
         """Return one measure of a point by seed, failed runs left out; NaN where a run has no such part as it is
