@@ -45,7 +45,10 @@ MEASURE = "group_p99_cycles"
 
 
 class Results(RunSet):
-    """The runs of a sweep: table, statistics, events, figures, export."""
+    """The runs of a sweep: table, statistics, events, figures, export.
+
+    It is the class of all results. `RunSet` is what packages below know of it.
+    """
 
     def summary(self) -> pd.DataFrame:
         """Return, per point and measure, n, mean, interval, and the paired difference to the baseline, with its
@@ -100,11 +103,7 @@ class Results(RunSet):
         """
         from workbench.experiments.point_selection import only_points
 
-        chosen = only_points(self, words)
-        results = Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
-        results.whole = chosen.whole
-        results.version_note, results.code_notes = self.version_note, self.code_notes
-        return results
+        return only_points(self, words)
 
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
         """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
@@ -704,12 +703,13 @@ def _say_changed_front(todo: Plan, folder: Path, progress: Progress | None) -> N
 
 
 def _results(runs: RunSet) -> Results:
+    """Return the results of runs: those up to the seed at which adaptive seeds stop."""
+    assert isinstance(runs, Results)
     done = settled(runs)
-    rows = runs.rows
-    if done is not runs.plan:
-        wanted = {*done.ids}
-        rows = {run: row for run, row in rows.items() if run in wanted}
-    results = Results(done, rows.values(), runs.folder, runs.seconds)
+    if done is runs.plan:
+        return runs
+    wanted = {*done.ids}
+    results = Results(done, (row for row in runs.rows.values() if row.id in wanted), runs.folder, runs.seconds)
     results.checked, results.version_note, results.code_notes = runs.checked, runs.version_note, runs.code_notes
     return results
 

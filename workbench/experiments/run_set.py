@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from workbench.experiments.results_folder import (
 )
 from workbench.experiments.seeds import draws_nothing
 from workbench.experiments.store import Store
+from workbench.mechanisms.any_engine import GENERAL
 from workbench.mechanisms.measured_by import read_measured
+from workbench.parts.registry import attribute
 from workbench.runs.row import STARVED, Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.runs.user_code import check_code
@@ -60,8 +62,21 @@ def hangs(row: Row, measure: str) -> bool:
     return measure != NEVER_STARTED and row.measures.get(NEVER_STARTED, 0) > 0
 
 
+@functools.cache
+def _whole_class() -> type[RunSet]:
+    """Return the class of every object, by the place that its manifest names."""
+    whole: type[RunSet] = attribute(GENERAL.results)()
+    return whole
+
+
 class RunSet:
-    """Every run of a plan, in the plan's order, with its outcome."""
+    """Every run of a plan, in the plan's order, with its outcome.
+
+    Packages below `workbench.api` know results by this class. Each object is a `workbench.Results`.
+    """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        return cast(Self, object.__new__(_whole_class() if cls is RunSet else cls))
 
     def __init__(self, plan: Plan, rows: Iterable[Row], folder: Path | None = None, seconds: float = 0.0) -> None:
         self.plan = plan
