@@ -19,7 +19,8 @@ from collections.abc import Callable
 from time import process_time
 from typing import Any
 
-from workbench.api import gather, planned, run
+import workbench as wb
+from workbench.api import gather, run
 from workbench.executors import bundles
 from workbench.executors.cluster import close_all
 
@@ -111,9 +112,9 @@ def _planning() -> list[dict[str, Any]]:
     sweep = {**usual, "workload": {**usual["workload"], "duration": {"uniform": [50, durations]}}}
     rows = []
     for shard, points in ((None, POINTS), ("1/100", POINTS // 100)):
-        seconds = min(_timed(lambda: planned(sweep, shard=shard))[0] for _ in range(2))  # noqa: B023 - called at once
+        seconds = min(_timed(lambda: wb.plan(sweep, shard=shard))[0] for _ in range(2))  # noqa: B023 - called at once
         tracemalloc.start()
-        assert len(planned(sweep, shard=shard)) == points
+        assert len(wb.plan(sweep, shard=shard)) == points
         peak = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
         name = "planning them all" if shard is None else f"planning shard {shard}"

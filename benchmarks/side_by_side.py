@@ -157,9 +157,9 @@ def _plan(points: int) -> Case:
 
 
 def _planned(sweep: dict[str, Any]) -> None:
-    from workbench.api import planned
+    from workbench import api
 
-    planned(sweep)
+    (api.plan if hasattr(api, "plan") else api.planned)(sweep)  # a tree before 0.6 has the other word
 
 
 def _seconds(act: Callable[[], object]) -> float:

@@ -51,7 +51,7 @@ def doubled(values: np.ndarray, factor: int) -> int:
 wb.add_measure("shared_memory", longest_wait)
 sweep = {"engine": "shared_memory", "workload": "large_uniform", "measures": ["drain_cycles"], "seeds": 3}
 placements = {"policy.placement": {"vary": [FirstFit(), NearestBoundary(tie="high"), MiddleOut(shift=8), MiddleOut()]}}
-plan = wb.planned(sweep, set=placements)
+plan = wb.plan(sweep, set=placements)
 results = wb.run(sweep, out=Path("kept"), set=placements, seeds=3, workers=0)
 table: pd.DataFrame = results.table
 means: pd.DataFrame = results.summary()

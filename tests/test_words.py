@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
+from workbench import api
 from workbench.policies.bases import BASES
 from workbench.words import RENAMED, WORDS
 
@@ -25,9 +28,10 @@ def test_the_package_has_its_words_and_the_policies_their_bases():
 
 @pytest.mark.parametrize("old", RENAMED)
 def test_a_word_of_0_5_gives_the_same_with_a_warning_that_names_the_word_of_today(old):
-    with pytest.warns(DeprecationWarning, match=rf"^workbench\.{old} is now workbench\.policies\.{old};") as caught:
+    today = "plan" if old == "planned" else f"policies.{old}"
+    with pytest.warns(DeprecationWarning, match=rf"^workbench\.{old} is now workbench\.{re.escape(today)};") as caught:
         value = getattr(wb, old)
-    assert value is getattr(wb.policies, old)
+    assert value is attrgetter(today)(wb)
     assert {one.filename for one in caught} == {__file__}
     assert old not in dir(wb)
 
@@ -37,6 +41,11 @@ def test_an_import_of_a_word_of_0_5_warns_as_well():
         from workbench import Placement
     assert Placement is wb.policies.Placement
     assert {one.filename for one in caught} == {__file__}
+
+
+def test_the_former_word_of_the_interface_of_sweeps_warns_as_well():
+    with pytest.warns(DeprecationWarning, match=r"^workbench\.api\.planned is plan since 0\.6;"):
+        assert api.planned is wb.plan
 
 
 def test_a_word_of_today_does_not_warn_and_an_unknown_one_is_refused():

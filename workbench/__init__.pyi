@@ -9,7 +9,7 @@ from workbench.api import discover as discover
 from workbench.api import figure as figure
 from workbench.api import gather as gather
 from workbench.api import open_results as open_results
-from workbench.api import planned as planned
+from workbench.api import plan as plan
 from workbench.api import presets as presets
 from workbench.api import run as run
 from workbench.api import sensitivity as sensitivity

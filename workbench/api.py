@@ -20,9 +20,13 @@ from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, c
 from workbench.experiments.saved_results import name_in, open_folder, resolved, with_planned, write_results, write_sweep
 from workbench.experiments.shard_folder import claim_shard
 from workbench.experiments.shards import read_shard
+from workbench.experiments.stop_rule import run_plan
 from workbench.experiments.store import Store
-from workbench.experiments.sweep import read_sweep
-from workbench.statistics.adaptive_seeds import run_plan, settled
+from workbench.experiments.sweep import Sweep, read_sweep
+from workbench.mechanisms.any_engine import GENERAL
+from workbench.mechanisms.catalogue import figure_engines
+from workbench.runs.user_code import check_code
+from workbench.statistics.adaptive_seeds import settled, stop_rule
 from workbench.strict_yaml import read_mapping
 
 if TYPE_CHECKING:
@@ -41,7 +45,10 @@ MEASURE = "group_p99_cycles"
 
 
 class Results(RunSet):
-    """The runs of a sweep: table, statistics, events, figures, export."""
+    """The runs of a sweep: table, statistics, events, figures, export.
+
+    It is the class of all results. `RunSet` is what packages below know of it.
+    """
 
     def summary(self) -> pd.DataFrame:
         """Return, per point and measure, n, mean, interval, and the paired difference to the baseline, with its
@@ -96,11 +103,7 @@ class Results(RunSet):
         """
         from workbench.experiments.point_selection import only_points
 
-        chosen = only_points(self, words)
-        results = Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
-        results.whole = chosen.whole
-        results.version_note, results.code_notes = self.version_note, self.code_notes
-        return results
+        return only_points(self, words)
 
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
         """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
@@ -189,7 +192,7 @@ class Results(RunSet):
 
 
 def run(
-    sweep: str | Path | Mapping[str, Any],
+    sweep: str | Path | Mapping[str, Any] | Plan,
     out: str | Path | None = None,
     *,
     set: Mapping[str, Any] | None = None,
@@ -205,8 +208,8 @@ def run(
 
     Parameters
     ----------
-    sweep : path or mapping
-        A sweep file, or the same as a mapping.
+    sweep : path, mapping or Plan
+        A sweep file, the same as a mapping, or the plan that `workbench.plan` made of it.
     out : path, optional
         A folder that keeps every row as it comes; without one the rows live in memory.
     set : mapping, optional
@@ -233,7 +236,8 @@ def run(
     Raises
     ------
     InputError
-        The sweep is not valid, or has no such shard; nothing has been run and nothing written.
+        The sweep is not valid, or has no such shard; or a plan comes with `set`, `seeds` or `shard`. Nothing has been
+        run and nothing written.
     StoreError
         The folder belongs to another sweep or shard, to a newer version, or to a driver that is still running. Or its
         rows were removed or moved away meanwhile, and the sentence says where they are now.
@@ -246,24 +250,24 @@ def run(
     >>> results.table.shape
     (4, 6)
     """
-    plan = planned(sweep, set=set, seeds=seeds, shard=shard)
+    todo = _plan_of(sweep, set, seeds, shard)
     check_pool(executor, workers)
     check_limit(limit_seconds)
-    part = None if plan.part is None else plan.part.shard
+    part = None if todo.part is None else todo.part.shard
     if out is None:
         if part is not None:
             raise InputError(f"{part.name} is kept in a folder, from which it is gathered: name one as `out`.")
         rows = Store(None)
-        seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
-        return _watched(_results(gathered(plan, rows, None, seconds)), progress)
-    with held(Path(out)) as folder, closing(Store(folder, name_in(plan, folder), shard=part)) as rows:
-        _say_changed_front(plan, folder, progress)
-        plan = with_planned(plan, folder, rows)
+        seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat, stop=stop_rule(todo.sweep))
+        return _watched(_results(gathered(todo, rows, None, seconds)), progress)
+    with held(Path(out)) as folder, closing(Store(folder, name_in(todo, folder), shard=part)) as rows:
+        _say_changed_front(todo, folder, progress)
+        todo = with_planned(todo, folder, rows)
         if part is not None:
-            claim_shard(plan, rows)
-        write_sweep(RunSet(plan, ()), folder)
-        seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
-        results = _kept(_results(gathered(plan, rows, folder, seconds)))
+            claim_shard(todo, rows)
+        write_sweep(RunSet(todo, ()), folder)
+        seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat, stop=stop_rule(todo.sweep))
+        results = _kept(_results(gathered(todo, rows, folder, seconds)))
         rows.prove_place()
         return _watched(results, progress)
 
@@ -309,7 +313,7 @@ def _watched(results: Results, progress: Progress | None) -> Results:
 
 
 def sensitivity(
-    study: str | Path | Mapping[str, Any],
+    study: str | Path | Mapping[str, Any] | Plan,
     out: str | Path | None = None,
     *,
     measure: str | None = None,
@@ -351,8 +355,9 @@ def sensitivity(
     """
     from workbench.explain.sensitivity import check
 
-    check(read_sweep(study, _overrides(set, seeds)), measure, of)
-    analysed = run(study, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
+    todo = _plan_of(study, set, seeds)
+    check(todo.sweep, measure, of)
+    analysed = run(todo, out, workers=workers, executor=executor, progress=progress)
     return analysed.sensitivity(measure, of)
 
 
@@ -412,7 +417,7 @@ def blame(
 
 
 def discover(
-    sweep: str | Path | Mapping[str, Any],
+    sweep: str | Path | Mapping[str, Any] | Plan,
     out: str | Path | None = None,
     *,
     measure: str | None = None,
@@ -477,12 +482,13 @@ def discover(
     if isinstance(sweep, (str, Path)) and Path(sweep).is_dir():
         results = open_results(sweep)
     else:
-        check(planned(sweep, set=set, seeds=seeds), measure, interest)
-        results = run(sweep, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
+        todo = _plan_of(sweep, set, seeds)
+        check(todo, measure, interest)
+        results = run(todo, out, workers=workers, executor=executor, progress=progress)
     return results.discover(measure, win=win, clear=clear, above=above, below=below, boxes=boxes, density=density)
 
 
-def planned(
+def plan(
     sweep: str | Path | Mapping[str, Any],
     *,
     set: Mapping[str, Any] | None = None,
@@ -490,6 +496,8 @@ def planned(
     shard: str | None = None,
 ) -> Plan:
     """Return the plan of a sweep: how many points and runs, and which; nothing is run.
+
+    `run` takes the plan, so that the sweep is read once.
 
     Parameters
     ----------
@@ -510,16 +518,59 @@ def planned(
     Examples
     --------
     >>> sweep = {"engine": "shared_memory", "workload": "large_uniform", "measures": ["drain_cycles"]}
-    >>> plan = planned(sweep, set={"policy.placement": {"vary": ["first_fit", "best_fit"]}}, seeds=5)
-    >>> len(plan.points), sum(1 for run in plan.runs())
-    (2, 10)
+    >>> todo = plan(sweep, set={"policy.placement": {"vary": ["first_fit", "best_fit"]}}, seeds=5)
+    >>> todo
+    Plan(2 points x 5 seeds = 10 runs)
+    >>> len(run(todo, workers=0).table)
+    10
     """
     read = read_sweep(sweep, _overrides(set, seeds))
-    if read.figures:
+    _check_figures(read)
+    return make_plan(read, shard=None if shard is None else read_shard(shard))
+
+
+def _check_figures(sweep: Sweep) -> None:
+    """Refuse figures that cannot be drawn of a sweep; those of the package are known by the manifests alone."""
+    engine, known = sweep.mechanism.engine.name, figure_engines()
+    if others := [name for name in sweep.figures if known.get(name) not in (engine, GENERAL.name)]:
         from workbench.figures import check
 
-        check(read.figures, read.mechanism.engine.name, read.where)
-    return make_plan(read, shard=None if shard is None else read_shard(shard))
+        check(others, engine, sweep.where)
+
+
+def __getattr__(name: str) -> Any:
+    """Return `plan` by its word of version 0.5, with a warning."""
+    if name != "planned":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    message = "workbench.api.planned is plan since 0.6; the former name goes with 0.7"
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return plan
+
+
+def _plan_of(
+    sweep: str | Path | Mapping[str, Any] | Plan,
+    set: Mapping[str, Any] | None,
+    seeds: int | None,
+    shard: str | None = None,
+) -> Plan:
+    """Return a plan as it is, and that of any other sweep.
+
+    Raises
+    ------
+    InputError
+        The sweep is not valid, or a plan comes with levers, seeds or a shard.
+    PolicyError
+        Code of the user's was edited since the plan was made.
+    """
+    if not isinstance(sweep, Plan):
+        return plan(sweep, set=set, seeds=seeds, shard=shard)
+    given = {"set": set, "seeds": seeds, "shard": shard}
+    late = [name for name, value in given.items() if value is not None]
+    if late:
+        raise InputError(f"a plan has its levers, seeds and shard: give {', '.join(late)} to workbench.plan instead.")
+    for point in sweep.points:
+        check_code(point.setup)
+    return sweep
 
 
 def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, Any]:
@@ -527,7 +578,11 @@ def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, An
 
 
 def step(
-    sweep: str | Path | Mapping[str, Any], seed: int = 0, *, set: Mapping[str, Any] | None = None, point: int = 0
+    sweep: str | Path | Mapping[str, Any] | Plan,
+    seed: int = 0,
+    *,
+    set: Mapping[str, Any] | None = None,
+    point: int = 0,
 ) -> Steps:
     """Run one seed of a point in plain Python, one decision of its policies at a time.
 
@@ -537,12 +592,12 @@ def step(
     Parameters
     ----------
     sweep
-        A sweep's file, or what one holds.
+        A sweep's file, what one holds, or a plan.
     seed : int
     set : mapping, optional
         Levers by path, such as `policy.placement`, that replace the sweep's.
     point : int
-        Which of the sweep's points, in the order of `planned(sweep).points`.
+        Which of the sweep's points, in the order of `plan(sweep).points`.
 
     Returns
     -------
@@ -566,7 +621,7 @@ def step(
     """
     from workbench.explain.decisions import Steps
 
-    points = planned(sweep, set=set).points
+    points = _plan_of(sweep, set, None).points
     if not 0 <= point < len(points):
         raise InputError(f"point {point} is asked for; the sweep has points 0 to {len(points) - 1}.")
     return Steps(points[point].setup, seed)
@@ -638,22 +693,23 @@ def presets() -> pd.DataFrame:
     return pd.DataFrame(rows())
 
 
-def _say_changed_front(plan: Plan, folder: Path, progress: Progress | None) -> None:
+def _say_changed_front(todo: Plan, folder: Path, progress: Progress | None) -> None:
     """Say where the front that a sweep varies over is another than when the folder was last run."""
     if not (folder / SWEEP).is_file():
         return
-    changed = front_diff(read_mapping(folder / SWEEP), resolved(RunSet(plan, ())))
+    changed = front_diff(read_mapping(folder / SWEEP), resolved(RunSet(todo, ())))
     if changed:
         (progress or usual_watcher()).say(changed)
 
 
 def _results(runs: RunSet) -> Results:
-    plan = settled(runs)
-    rows = runs.rows
-    if plan is not runs.plan:
-        wanted = {*plan.ids}
-        rows = {run: row for run, row in rows.items() if run in wanted}
-    results = Results(plan, rows.values(), runs.folder, runs.seconds)
+    """Return the results of runs: those up to the seed at which adaptive seeds stop."""
+    assert isinstance(runs, Results)
+    done = settled(runs)
+    if done is runs.plan:
+        return runs
+    wanted = {*done.ids}
+    results = Results(done, (row for row in runs.rows.values() if row.id in wanted), runs.folder, runs.seconds)
     results.checked, results.version_note, results.code_notes = runs.checked, runs.version_note, runs.code_notes
     return results
 

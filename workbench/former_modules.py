@@ -45,7 +45,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "experiments.watchdog": ("workbench.runs.watchdog",),
     "experiments.worker": ("workbench.runs.worker", "workbench.runs.execution"),
     "studies": (),
-    "studies.adaptive": ("workbench.statistics.adaptive_seeds",),
+    "studies.adaptive": ("workbench.statistics.adaptive_seeds", "workbench.experiments.stop_rule"),
     "studies.claims": ("workbench.claims",),
     "studies.discovery.scenario": (
         "workbench.explain.discovery.scenario",

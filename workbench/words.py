@@ -24,7 +24,7 @@ WORDS = {
     "coresident": "workbench.explain.coresident",
     "occupancy": "workbench.explain.occupancy",
     "open_results": "workbench.api",
-    "planned": "workbench.api",
+    "plan": "workbench.api",
     "presets": "workbench.api",
     "run": "workbench.api",
     "sensitivity": "workbench.api",
@@ -57,7 +57,10 @@ WORDS = {
 `claims` is the package itself, which can be called.
 """
 
-RENAMED = {base: f"policies.{base}" for base in BASES if base not in ("Admission", "Die")}
+RENAMED = {
+    "planned": "plan",
+    **{base: f"policies.{base}" for base in BASES if base not in ("Admission", "Die")},
+}
 """The words of version 0.5 that moved, each with its place in the package today; version 0.7 drops them.
 
 The bases that 0.5 did not have are no words of the package itself.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.api import planned
+import workbench as wb
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError
 from workbench.experiments.seeds import different_workloads, draws
@@ -42,14 +42,14 @@ def generators_of(engine: str) -> list[Part]:
 def copies(engine: str, generator: str) -> Copies:
     """Count the workloads of one generator, its levers as they stand."""
     config = {"engine": engine, "workload": {"synthetic": generator}, "seeds": 1}
-    setup: Setup = planned(config).points[0].setup
+    setup: Setup = wb.plan(config).points[0].setup
     different = different_workloads(setup, mechanism(engine).engine.workload_kind, range(SEEDS))
     return Copies(engine, generator, SEEDS if draws(setup) else different, _refused({**config, "seeds": SEEDS}))
 
 
 def _refused(config: dict[str, object]) -> bool:
     try:
-        planned(config)
+        wb.plan(config)
     except InputError:
         return True
     return False

@@ -97,7 +97,7 @@ def test_the_probes_of_several_resources_add_up_and_a_shared_one_is_one_circuit(
     machine = {"preset": "patent_dispatch", "vgpr_granule": 8, "sgpr_granule": 32}
     shared = SharedRun(width=64)
     policy = {"probe": {"vary": ["prefix_suffix_tree", {"shared_run": {"width": 64}}]}}
-    plan = wb.planned({**DISPATCH, "machine": machine, "policy": policy, "baseline": {"probe": "prefix_suffix_tree"}})
+    plan = wb.plan({**DISPATCH, "machine": machine, "policy": policy, "baseline": {"probe": "prefix_suffix_tree"}})
     tree, together = (circuit_measures.parts_of(point.setup) for point in plan.points)
     assert [size for _, size in tree.circuits] == [64, 32]
     assert (together.circuits, together.cycles) == (((shared, (64, 32)),), 2)

@@ -16,7 +16,7 @@ def test_workers_start_once_all_sweeps_together_take_long(monkeypatch, asked, ex
     """What is asked for stays: 1 is one process however long it takes."""
     given = []
 
-    def run_plan(plan, store, workers, progress):
+    def run_plan(plan, store, workers, progress, stop):
         given.append(workers)
         return 0.6 * WORTH_SECONDS
 

@@ -60,7 +60,7 @@ def longer():
 def test_the_sides_of_equal_bits_have_the_entries_that_the_bits_buy():
     sizes = translation.in_bits()
     records, entries, more = sizes
-    plan = wb.planned(translation.against("pilot_zipf", sizes))
+    plan = wb.plan(translation.against("pilot_zipf", sizes))
     machine = plan.points[0].setup.machine
     pages = machine.pages.bit_length() - 1
     spare = directory_bits(records, pages, machine.cores) - (more - entries) * entry_bits(pages)

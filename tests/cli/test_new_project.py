@@ -36,7 +36,7 @@ def test_a_project_is_a_plan_a_study_and_a_notebook_of_its_own_rule(tmp_path, ca
     assert f"try it:  cd {folder} && make run" in output
     names = ["Makefile", "README.md", "my_fit.py", "notebook.ipynb", "study.yaml", "sweep.yaml", "test_my_fit.py"]
     assert sorted(path.name for path in folder.iterdir()) == names
-    rules = {str(point.coordinates["policy.placement"]) for point in wb.planned(folder / "sweep.yaml").points}
+    rules = {str(point.coordinates["policy.placement"]) for point in wb.plan(folder / "sweep.yaml").points}
     assert rules == {"first_fit", "nearest_boundary", "my_fit"}
     assert read_notebook(folder / "notebook.ipynb").parameters == ["sweep", "seeds"]
     readme = (folder / "README.md").read_text()
@@ -89,7 +89,7 @@ def test_files_are_written_all_or_none(tmp_path):
 def test_a_copied_sweep_is_one_of_its_engine_and_reads_no_other_file(tmp_path, engine):
     (path,) = SWEEPS.write(engine, None, tmp_path)
     assert path == tmp_path / f"{engine}.yaml"
-    assert wb.planned(path).sweep.config["engine"] == engine
+    assert wb.plan(path).sweep.config["engine"] == engine
     assert "../" not in path.read_text()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.api import planned
+import workbench as wb
 from workbench.engines.kit.simulator import with_room
 from workbench.engines.shared_memory import SharedMemory
 
@@ -18,7 +18,7 @@ def test_a_built_in_answer_is_watched_when_asked_for_alone(asked):
             seen.append(attempt.checked)
             return super().begin(run, attempt._replace(checked=False))
 
-    (point,) = planned({"engine": "shared_memory", "workload": "large_uniform"}).points
+    (point,) = wb.plan({"engine": "shared_memory", "workload": "large_uniform"}).points
     Watching().simulate(point.setup, 1, checked=asked)
     assert seen == [asked]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.api import planned
+import workbench as wb
 from workbench.errors import InputError
 from workbench.experiments.choices import count_points, expand, refuse_too_many
 from workbench.experiments.sweep import read_sweep
@@ -50,7 +50,7 @@ def test_a_product_of_three_thousands_is_refused_with_its_count():
     with pytest.raises(
         InputError, match=r"to 1,000,000,000 points, more than most_points \(100,000\); vary less at once"
     ):
-        planned(message)
+        wb.plan(message)
 
 
 def test_zips_that_have_nothing_in_common_are_not_multiplied_out():
@@ -66,7 +66,7 @@ def test_what_steps_together_is_counted_once():
 def test_a_key_of_the_sweep_says_how_many_there_may_be():
     message = sweep(count={"vary": [1, 2, 3]})
     with pytest.raises(InputError, match=r"to 3 points, more than most_points \(2\)"):
-        planned({**message, "most_points": 2})
-    assert len(planned({**message, "most_points": 3})) == 3
+        wb.plan({**message, "most_points": 2})
+    assert len(wb.plan({**message, "most_points": 3})) == 3
     with pytest.raises(InputError, match="most_points must be a whole number of at least 1"):
         read_sweep({**message, "most_points": 0})

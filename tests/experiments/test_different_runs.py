@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.api import planned, run
+import workbench as wb
+from workbench.api import run
 from workbench.errors import InputError
 from workbench.experiments.kept_points import NotRead
 from workbench.experiments.run_set import RunSet
@@ -33,8 +34,8 @@ def sweep(workload, seeds=5, **more):
 def test_generators_that_repeat_one_run_are_refused_as_a_file_is(config):
     """20 copies used to give an interval of width 0 and p = 2e-6."""
     with pytest.raises(InputError, match=r"seeds must be at most 1: this workload has no more different runs\. Got 5"):
-        planned(config)
-    assert len(planned({**config, "seeds": 1})) == 1
+        wb.plan(config)
+    assert len(wb.plan({**config, "seeds": 1})) == 1
 
 
 @pytest.mark.parametrize(
@@ -51,18 +52,18 @@ def test_generators_that_repeat_one_run_are_refused_as_a_file_is(config):
     ],
 )
 def test_what_draws_may_have_as_many_seeds_as_it_likes(config):
-    assert len(planned(config).sweep.seeds) == 5
+    assert len(wb.plan(config).sweep.seeds) == 5
 
 
 def test_the_point_that_repeats_is_refused_beside_one_that_draws():
     with pytest.raises(InputError, match="seeds must be at most 1"):
-        planned(sweep(CONSTANT, policy={"placement": {"vary": ["random_fit", "first_fit"]}}))
+        wb.plan(sweep(CONSTANT, policy={"placement": {"vary": ["random_fit", "first_fit"]}}))
 
 
 def test_they_are_counted_by_digest():
-    setup = planned(sweep(CONSTANT, seeds=1)).points[0].setup
+    setup = wb.plan(sweep(CONSTANT, seeds=1)).points[0].setup
     assert (different_workloads(setup, "workgroups", range(30)), draws(setup)) == (1, False)
-    setup = planned(sweep(DRAWN, seeds=1)).points[0].setup
+    setup = wb.plan(sweep(DRAWN, seeds=1)).points[0].setup
     assert different_workloads(setup, "workgroups", range(30)) == 30
 
 
@@ -74,7 +75,7 @@ FEW = {"synthetic": "random_workgroups", "count": 1, "duration": 9}
 def test_independent_draws_that_coincide_are_no_copies(size):
     """`workbench claims --quick` ended at H2.1, as its three seeds gave the same calls."""
     config = sweep({**FEW, "size": size}, seeds=10)
-    assert len(planned(config).sweep.seeds) == 10
+    assert len(wb.plan(config).sweep.seeds) == 10
     runs = run(config, workers=0)
     assert len({row.measures["drain_cycles"] for row in runs.rows.values()}) == 1
     assert not runs.is_exact(runs.points[0])
@@ -101,7 +102,7 @@ STENCIL, GATHER = {"synthetic": "stencil_steps", **ALIKE}, {"synthetic": "graph_
     ],
 )
 def test_a_point_is_exact_where_nothing_draws(config, exact):
-    runs = RunSet(planned({**config, "seeds": 1}), [])
+    runs = RunSet(wb.plan({**config, "seeds": 1}), [])
     point = runs.points[0]
     assert runs.is_exact(point) is exact
     assert draws_nothing(point.setup, runs.plan.sweep.mechanism.engine.workload_kind) is exact
@@ -128,7 +129,7 @@ class OwnRequests:
     ],
 )
 def test_what_counts_is_whether_numbers_decide(requests, different):
-    setup = planned(sweep(CONSTANT, seeds=1)).points[0].setup._replace(workload=OwnRequests(requests))
+    setup = wb.plan(sweep(CONSTANT, seeds=1)).points[0].setup._replace(workload=OwnRequests(requests))
     assert different_workloads(setup, "workgroups", range(20)) == different
     assert draws_nothing(setup, "workgroups") == (different == 1)
 
@@ -136,13 +137,13 @@ def test_what_counts_is_whether_numbers_decide(requests, different):
 def test_a_workload_that_draws_is_drawn_twice():
     made = []
     requests = OwnRequests(lambda machine, streams: made.append(1) or [streams.uniforms("sizes", 4)])
-    setup = planned(sweep(CONSTANT, seeds=1)).points[0].setup._replace(workload=requests)
+    setup = wb.plan(sweep(CONSTANT, seeds=1)).points[0].setup._replace(workload=requests)
     assert not draws_nothing(setup, "workgroups") and len(made) == 2
 
 
 @pytest.mark.parametrize(("declared", "exact"), [(1, True), (3, False)])
 def test_a_file_is_exact_and_the_windows_of_a_trace_are_not(declared, exact):
-    setup = planned(sweep(CONSTANT, seeds=1)).points[0].setup._replace(workload=OwnRequests(None, declared))
+    setup = wb.plan(sweep(CONSTANT, seeds=1)).points[0].setup._replace(workload=OwnRequests(None, declared))
     assert (different_workloads(setup, "workgroups", range(20)), draws_nothing(setup, "workgroups")) == (
         declared,
         exact,
@@ -150,10 +151,10 @@ def test_a_file_is_exact_and_the_windows_of_a_trace_are_not(declared, exact):
 
 
 def test_an_engine_of_the_users_may_draw_by_itself():
-    setup = planned(sweep(CONSTANT, seeds=1)).points[0].setup
+    setup = wb.plan(sweep(CONSTANT, seeds=1)).points[0].setup
     assert draws_nothing(setup, "workgroups") and not draws_nothing(setup._replace(engine_code="8c"), "workgroups")
 
 
 def test_a_point_whose_code_was_not_run_is_not_exact():
-    runs = RunSet(planned(sweep(CONSTANT, seeds=1)), [])
+    runs = RunSet(wb.plan(sweep(CONSTANT, seeds=1)), [])
     assert not runs.is_exact(runs.points[0]._replace(setup=NotRead("it is a stranger's")))

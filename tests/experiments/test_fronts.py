@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+import workbench as wb
 from tests.experiments.sweep_validator import sweep_validator
-from workbench.api import planned
 from workbench.errors import InputError
 from workbench.experiments.fronts import front_diff
 from workbench.experiments.run_set import RunSet
@@ -51,7 +51,7 @@ def tuned(tmp_path, monkeypatch) -> str:
 
 
 def setups(sweep: dict[str, Any]) -> list[tuple[int, str, str]]:
-    points = [point for point in planned(sweep).points if point.baseline is not None]
+    points = [point for point in wb.plan(sweep).points if point.baseline is not None]
     return [
         (p.setup.machine.segments, *(p.setup.policies[slot].short() for slot in ("placement", "queue"))) for p in points
     ]
@@ -63,7 +63,7 @@ def test_all_levers_of_a_point_step_together_and_what_was_fixed_comes_along(tune
         (32, "best_fit", "fifo_lookahead(k=3)"),
         (64, "nearest_boundary(tie=high)", "fifo_lookahead(k=3)"),
     ]
-    machine = planned({**NEXT, "vary": {"front": tuned}}).points[0].setup.machine
+    machine = wb.plan({**NEXT, "vary": {"front": tuned}}).points[0].setup.machine
     assert machine.clock_mhz == 777
 
 
@@ -74,7 +74,7 @@ def test_what_the_sweep_says_of_what_was_fixed_holds_and_choices_multiply(tuned)
 
 
 def test_a_preset_takes_the_levers_of_the_front(tuned):
-    points = planned({**NEXT, "vary": {"front": tuned}, "machine": "h100"}).points
+    points = wb.plan({**NEXT, "vary": {"front": tuned}, "machine": "h100"}).points
     assert {point.setup.machine.segments for point in points} == {32, 64}
     assert 777 not in {point.setup.machine.clock_mhz for point in points}
 
@@ -97,18 +97,18 @@ def test_a_folder_beside_the_sweep_comes_before_one_of_the_current_folder(tuned,
     study(tmp_path / "sweeps" / "tuned", nearer)
     file = tmp_path / "sweeps" / "next.yaml"
     file.write_text(yaml.safe_dump({**NEXT, "vary": {"front": tuned}}))
-    assert [point.setup.policies["placement"].name for point in planned(file).points] == ["last_fit", "first_fit"]
+    assert [point.setup.policies["placement"].name for point in wb.plan(file).points] == ["last_fit", "first_fit"]
 
 
 def test_the_kept_sweep_holds_the_points_and_a_later_study_changes_nothing_in_it(tuned, tmp_path):
     sweep = {**NEXT, "vary": {"front": tuned}}
-    before = planned(sweep)
+    before = wb.plan(sweep)
     kept = resolved(RunSet(before, ()))
     later = {**FRONT, "policy": {**FRONT["policy"], "placement": {"vary": ["last_fit", "best_fit"], "zip": "front"}}}
     (tmp_path / tuned / "sweep.yaml").write_text(yaml.safe_dump(later))
-    assert [point.id for point in planned(kept).points] == [point.id for point in before.points]
+    assert [point.id for point in wb.plan(kept).points] == [point.id for point in before.points]
     assert "front of tuned" in str(kept)
-    now = resolved(RunSet(planned(sweep), ()))
+    now = resolved(RunSet(wb.plan(sweep), ()))
     assert front_diff(kept, now) == (
         "the front of tuned is another than when this folder was run: 2 points are new, 2 are gone."
     )
@@ -161,7 +161,7 @@ def test_a_front_that_cannot_be_taken_is_refused_in_one_sentence(tuned, tmp_path
     study(tmp_path / "other", {**FRONT, "engine": "dispatch"})
     study(tmp_path / "broken", {**FRONT, "policy": {"placement": "best_fit"}, "machine": {}})
     with pytest.raises(InputError) as refused:
-        planned({**NEXT, **changed})
+        wb.plan({**NEXT, **changed})
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
 

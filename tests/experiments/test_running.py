@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas as pd
+import pyarrow
 import pytest
 
 import workbench as wb
@@ -20,6 +23,7 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import Silent
 from workbench.experiments.results_folder import ROWS, has_store, held
 from workbench.experiments.runner import run_missing
+from workbench.experiments.saved_results import _arrow
 from workbench.experiments.store import Row, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.placement import Placement
@@ -256,3 +260,38 @@ def test_a_worker_with_other_sources_is_refused():
     setup = make_plan(read_sweep(SWEEP)).points[0].setup
     with pytest.raises(WorkbenchError, match="other sources of the workbench"):
         worker_entry({"p": cloudpickle.dumps(setup)}, [Task("r", "p", 0)], 10.0, origin()._replace(sources="0" * 16))
+
+
+LAWS = {"synthetic": "random_workgroups", "count": 9, "duration": {"vary": [5, {"uniform": [1, 9]}]}}
+
+
+def test_a_lever_of_numbers_and_laws_is_a_column_of_text(tmp_path):
+    """Such a sweep ended with a traceback once all of its runs were done."""
+    results = wb.run({**SWEEP, "workload": LAWS, "policy": {}, "baseline": {"placement": "first_fit"}}, tmp_path / "r")
+    kept = pd.read_parquet(tmp_path / "r" / "results.parquet")
+    assert [*dict.fromkeys(kept["workload.duration"])] == ["5", "uniform(1, 9)"]
+    others = [name for name in results.table if name != "workload.duration"]
+    assert kept[others].equals(results.table[others])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2],
+        [1, None, 3],
+        [0.5, math.nan],
+        [1, 2.5],
+        [True, False],
+        [True, None],
+        ["a", "é", ""],
+        ["a", None],
+        [None],
+        [],
+    ],
+)
+def test_a_column_of_a_table_is_what_pyarrow_makes_of_it(values):
+    usual = pyarrow.array(values, from_pandas=True)
+    text = usual.cast(pyarrow.large_string()) if usual.type == pyarrow.string() else usual
+    column = _arrow(values)
+    column.validate(full=True)
+    assert column.equals(text)

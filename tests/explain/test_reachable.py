@@ -7,7 +7,6 @@ import pytest
 
 import workbench as wb
 from tests.house.test_sweeps import ROOT, SWEEPS, case
-from workbench.api import planned
 from workbench.cli.main import main
 from workbench.statistics import compare, judge
 from workbench.statistics.comparisons import Family, family_of
@@ -37,7 +36,7 @@ def test_the_seeds_needed_are_the_fewest_with_which_the_clearest_data_are_decide
 @functools.cache
 def planned_family(path):
     """The family of a shipped sweep, planned once for both tests."""
-    return family_of(planned(path))
+    return family_of(wb.plan(path))
 
 
 @pytest.mark.slow
@@ -95,5 +94,5 @@ def test_plan_says_how_many_seeds_would_tell_by_the_spread_of_the_runs_kept(tmp_
 def test_one_seed_is_no_sample_and_makes_no_family():
     sweep = {"engine": "shared_memory", "workload": "bimodal", "measures": ["drain_cycles"]}
     sweep |= {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}, "baseline": {"placement": "first_fit"}}
-    assert family_of(planned({**sweep, "seeds": 1})) == Family(0, 1)
-    assert family_of(planned({**sweep, "seeds": 2})) == Family(1, 2)
+    assert family_of(wb.plan({**sweep, "seeds": 1})) == Family(0, 1)
+    assert family_of(wb.plan({**sweep, "seeds": 2})) == Family(1, 2)

@@ -28,7 +28,7 @@ SWEEP = {
 @pytest.mark.slow
 @pytest.mark.parametrize("point", thinned(range(4), 3))
 def test_a_circuit_grants_what_the_run_granted(point):
-    setup = wb.planned(SWEEP).points[point].setup
+    setup = wb.plan(SWEEP).points[point].setup
     policy, segments, case = replayed(setup, 3)
     grants = [step.outputs["start"] for step in case if step.outputs["granted"]]
     with wb.step(SWEEP, 3, point=point) as run:
@@ -55,12 +55,12 @@ def test_the_command_writes_a_bench_that_replays_the_run(tmp_path, capsys):
 
 
 def test_what_cannot_be_replayed_is_one_sentence(tmp_path, capsys):
-    plan = wb.planned(SWEEP)
+    plan = wb.plan(SWEEP)
     with pytest.raises(InputError, match="no point of the sweep has the placement first_fit; there is best_fit"):
-        setup_with(wb.planned(SWEEP, set={"policy.placement": "best_fit"}), FirstFit())
+        setup_with(wb.plan(SWEEP, set={"policy.placement": "best_fit"}), FirstFit())
     with pytest.raises(InputError, match="not those of dispatch"):
-        replayed(wb.planned({"engine": "dispatch", "workload": {"synthetic": "random_groups"}}).points[0].setup, 0)
-    moving = wb.planned({**SWEEP, "policy": {"placement": {"compaction": {"base": "first_fit"}}}})
+        replayed(wb.plan({"engine": "dispatch", "workload": {"synthetic": "random_groups"}}).points[0].setup, 0)
+    moving = wb.plan({**SWEEP, "policy": {"placement": {"compaction": {"base": "first_fit"}}}})
     with pytest.raises(InputError, match="compaction moves or scatters"):
         replayed(moving.points[0].setup, 3)
     sweep = tmp_path / "s.json"

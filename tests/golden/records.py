@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import workbench as wb
 from tests.golden.setups import SEED, SETUPS
-from workbench.api import planned
 from workbench.mechanisms.mechanism import mechanism
 
 FILE = Path(__file__).with_name("records.json")
@@ -57,7 +57,7 @@ def digest_of_run(engine: str, setup: dict[str, Any]) -> str:
     registered = mechanism(engine)
     watched = setup.get("events", True)
     message = {name: value for name, value in setup.items() if name != "events"}
-    point = planned({"engine": engine, **message, "seeds": [SEED]}).points[0]
+    point = wb.plan({"engine": engine, **message, "seeds": [SEED]}).points[0]
     record = registered.engine.simulate(point.setup, SEED, events=watched)
     text = hashlib.blake2b(digest_size=16)
     for part in (*_bytes_of(record, "record"), *(_bytes_of(registered.events(record), "events") if watched else ())):

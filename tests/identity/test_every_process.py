@@ -141,13 +141,13 @@ def test_an_edited_part_of_the_package_is_seen(monkeypatch):
 
 def test_edited_random_streams_are_seen(monkeypatch):
     """No walk reaches them, as they come as an argument."""
-    from workbench.api import planned
+    import workbench as wb
     from workbench.streams import Streams
 
     sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 1}
-    before = planned(sweep).points[0]
+    before = wb.plan(sweep).points[0]
     monkeypatch.setattr(Streams, "uniforms", lambda self, name, count: 1 - self.flow(name)(count))
-    after = planned(sweep).points[0]
+    after = wb.plan(sweep).points[0]
     assert before.id != after.id
     assert before.setup.workload == after.setup.workload
 

@@ -20,7 +20,7 @@ from workbench.compiled import INTERPRETED
 from workbench.policies.policy import policies
 
 assert INTERPRETED == (sys.argv[1] == "interpreted")
-wb.planned({"engine": "shared_memory", "workload": "large_uniform"})
+wb.plan({"engine": "shared_memory", "workload": "large_uniform"})
 every = [{name: {"base": "first_fit"}} if "base" in cls.levers else name for name, cls in policies("placement").items()
          if cls.built_in]
 sizes = [{"uniform": [1, 8]}, {"uniform": [1, 30]}]

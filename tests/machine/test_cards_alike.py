@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.api import planned
+import workbench as wb
 from workbench.errors import InputError
 from workbench.machine import NodeMachine
 from workbench.machine.board import MIB, CardsAlike
@@ -41,7 +41,7 @@ def test_modules_are_cores_and_bring_shared_entries_and_walkers():
 def test_a_sweep_varies_it_by_its_own_words():
     machine = {"cards": {"vary": [1, 2]}, "modules": {"vary": [2, 3]}}
     sweep = {"engine": "node", "machine": machine, "workload": "gather", "seeds": 1}
-    points = planned(sweep).points
+    points = wb.plan(sweep).points
     sizes = [(len(point.setup.machine.gpus), point.setup.machine.card.compute_units) for point in points]
     assert sizes == [(1, 2), (1, 3), (2, 2), (2, 3)]
 

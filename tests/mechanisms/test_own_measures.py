@@ -451,7 +451,7 @@ def coins_heads(record: Any) -> float:
 def test_a_row_that_names_no_measures_of_ones_own_is_as_it_was():
     (row, *_) = wb.run(BUILT_IN).rows.values()
     assert " " not in row.measured
-    assert MeasuredBy(row.measured) == wb.planned(BUILT_IN).sweep.measured_by()
+    assert MeasuredBy(row.measured) == wb.plan(BUILT_IN).sweep.measured_by()
     assert "slack" not in mechanism("shared_memory").measures
 
 

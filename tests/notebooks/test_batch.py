@@ -95,7 +95,7 @@ def test_a_notebook_that_asks_for_it_gets_the_point_as_a_sweep(tmp_path):
     assert first["seeds"] == {"first": 0, "count": 2}
     import workbench as wb
 
-    assert wb.planned(first["sweep"]).points[0].id == first["point_id"]
+    assert wb.plan(first["sweep"]).points[0].id == first["point_id"]
 
 
 def test_its_own_parameters_vary_alone_together_and_beside_a_sweep(tmp_path):

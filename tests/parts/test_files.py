@@ -102,7 +102,7 @@ def test_a_workload_may_be_its_name_alone():
 
 def test_a_lever_of_one_in_a_file_may_be_a_range():
     ranged = {**SWEEP["workload"], "count": {"vary": {"from": 10, "to": 100}}}
-    plan = wb.planned({**SWEEP, "workload": ranged, "design": {"latin_hypercube": {"points": 4}}})
+    plan = wb.plan({**SWEEP, "workload": ranged, "design": {"latin_hypercube": {"points": 4}}})
     assert len(plan.points) == 4 and all(10 <= point.setup.workload.count <= 100 for point in plan.points)
 
 

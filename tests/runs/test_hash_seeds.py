@@ -59,7 +59,7 @@ def driven(folder: Path, seed: str, **more: object) -> tuple[set[float], list[st
 
 def column(sweep: dict[str, object]) -> str:
     """Return the name of the column of the user's measure."""
-    (name,) = wb.planned(sweep).sweep.user_measures
+    (name,) = wb.plan(sweep).sweep.user_measures
     return name
 
 

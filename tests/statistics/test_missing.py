@@ -8,7 +8,6 @@ import pytest
 import workbench as wb
 from tests.statistics.failed_runs import with_failed
 from tests.tuning.small import undisturbed
-from workbench.api import planned
 from workbench.claims import ClaimReport
 from workbench.claims.cases import better, ratio
 from workbench.claims.claim import Claim
@@ -188,7 +187,7 @@ REFUSING = {
 def refusing():
     """Runs of two policies, of which the second refuses an application in the last six of eight: their times are
     missing, and shorter ones in the others."""
-    plan = planned(REFUSING)
+    plan = wb.plan(REFUSING)
     rows = []
     for run in plan.runs():
         refuses = run.point is plan.points[1] and run.seed > min(plan.sweep.seeds) + 1

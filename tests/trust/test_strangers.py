@@ -224,7 +224,7 @@ def test_a_process_that_ran_the_code_needs_the_signature_too(stranger, mark):
     assert main(["trust", str(folder), "--yes"]) == 0
     with (folder / "beside.py").open("a") as file:
         file.write("LATER = 1\n")
-    wb.planned({**SWEEP, "policy": {"placement": f"{folder}/evil.py:Evil"}})
+    wb.plan({**SWEEP, "policy": {"placement": f"{folder}/evil.py:Evil"}})
     assert mark.exists()
     assert wb.open_results(folder).code_notes[0].startswith("the code of beside.py was not run: it was edited since")
 

@@ -29,8 +29,8 @@ def test_front_and_best_are_sweeps_whose_runs_are_those_of_the_hold_out_and_of_t
     assert set(again.rows) == set(tuned.report.rows) and not set(again.rows) & set(tuned.holdout.rows)
     assert wb.open_study(tuned.folder).report.table.equals(tuned.report.table)
     assert again.baseline_of(again.points[0]) is not None or len(again.points) == 1
-    assert [wb.planned(sweep).points[0].id for sweep in tuned.front] == [one.id for one in tuned.front.points]
-    assert {point.id for point in wb.planned(tuned.front.sweep).points} == {point.id for point in tuned.holdout.points}
+    assert [wb.plan(sweep).points[0].id for sweep in tuned.front] == [one.id for one in tuned.front.points]
+    assert {point.id for point in wb.plan(tuned.front.sweep).points} == {point.id for point in tuned.holdout.points}
     assert len(tuned.front[1:]) == len(tuned.front) - 1
 
 
@@ -46,10 +46,10 @@ def test_the_folder_has_a_sweep_file_a_point_that_plans_to_that_point_and_its_ba
     files = {path.name for path in (tuned.folder / "front").iterdir()}
     assert files == {f"trial_{trial.number}.yaml" for trial in tuned.front.trials}
     for place, trial in enumerate(tuned.front.trials):
-        plan = wb.planned(tuned.folder / "front" / f"trial_{trial.number}.yaml")
+        plan = wb.plan(tuned.folder / "front" / f"trial_{trial.number}.yaml")
         assert plan.points[0].id == tuned.front.points[place].id
         assert plan.sweep.seeds == [100, 101, 102]
-    best = wb.planned(tuned.folder / "best.yaml").points
+    best = wb.plan(tuned.folder / "best.yaml").points
     assert best[0].id == tuned.front.points[tuned.front.chosen].id
     text = (tuned.folder / "best.yaml").read_text()
     assert text.startswith(f"# Trial {tuned.front.trials[tuned.front.chosen].number} of the study study: ")
@@ -67,7 +67,7 @@ def test_files_of_an_earlier_front_go_and_others_stay(tuned):
 
 def test_the_front_of_a_study_is_taken_by_the_next_sweep(tuned):
     sweep = {"engine": "shared_memory", "workload": OTHER, "vary": {"front": str(tuned.folder)}, "seeds": 2}
-    points = wb.planned(sweep).points
+    points = wb.plan(sweep).points
     assert [point.setup.policies for point in points] == [point.setup.policies for point in tuned.front.points]
 
 

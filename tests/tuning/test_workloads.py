@@ -61,7 +61,7 @@ def test_the_best_is_run_on_every_workload_on_fresh_seeds(two):
     first, other = (SettingRuns(two.holdout, [""]), two.front.points[0])
     assert row["mean"] == first.interval(other, two.study.objectives[0].measure).mean
     assert (two.folder / "workloads.csv").read_text().count("\n") == len(table) + 1
-    best = wb.planned(two.best)
+    best = wb.plan(two.best)
     assert len({point.setup.workload for point in best.points}) == 2
 
 

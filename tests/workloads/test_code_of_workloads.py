@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.api import planned
+import workbench as wb
 from workbench.levers import lever
 from workbench.runs.execution import execute_runs
 from workbench.workloads import workgroup_file
@@ -51,7 +51,7 @@ def jobs(tmp_path):
 def drained(workload):
     """Return the id of one run, and when it was over."""
     sweep = {"engine": "shared_memory", "workload": workload, "measures": ["drain_cycles"], "seeds": 1}
-    (run,) = planned(sweep).runs()
+    (run,) = wb.plan(sweep).runs()
     (row,) = execute_runs(run.point.setup, [(run.id, run.point.id, run.seed)])
     assert row.error == ""
     return run.id, row.measures["drain_cycles"]

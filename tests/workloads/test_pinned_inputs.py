@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.api import planned
 from workbench.errors import InputError
 from workbench.machine import Machine
 from workbench.runs.execution import execute_runs
@@ -55,17 +54,17 @@ def case(request, tmp_path):
 
 def test_another_content_of_the_same_time_and_size_is_another_run(case):
     sweep, path, other = case
-    before = [run.id for run in planned(sweep).runs()]
-    assert [run.id for run in planned(sweep).runs()] == before
+    before = [run.id for run in wb.plan(sweep).runs()]
+    assert [run.id for run in wb.plan(sweep).runs()] == before
     size = path.stat().st_size
     write(path, other)
     assert path.stat().st_size == size
-    assert [run.id for run in planned(sweep).runs()] != before
+    assert [run.id for run in wb.plan(sweep).runs()] != before
 
 
 def test_a_file_that_changes_after_the_plan_is_refused_by_its_runs(case):
     sweep, path, other = case
-    (run,) = planned(sweep).runs()
+    (run,) = wb.plan(sweep).runs()
     write(path, other)
     (row,) = execute_runs(run.point.setup, [(run.id, run.point.id, run.seed)])
     assert row.status == "failed"
@@ -91,7 +90,7 @@ def test_a_file_of_accesses_that_changes_while_it_is_read_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     write(path, CASES["accesses"][3])
     workload = read_workload({"file": str(path)}, wants="accesses")
-    machine = planned({"engine": "translation", "workload": {"file": str(path)}}).points[0].setup.machine
+    machine = wb.plan({"engine": "translation", "workload": {"file": str(path)}}).points[0].setup.machine
     blocks = workload.accesses(machine, Streams(0))
     write(path, edited("accesses"))
     with pytest.raises(InputError, match="its content has changed while it was read; run it again"):

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+import workbench as wb
 from tests.public_traces import needs_public_traces
 from tests.slow import compiled_only
-from workbench.api import planned, run
+from workbench.api import run
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Machine, NodeMachine, TranslationMachine
 from workbench.streams import Streams
@@ -150,7 +151,7 @@ def simulated(machine: dict[str, Any] | str, **levers: Any) -> Any:
         "engine": "node", "machine": machine, "workload": {"trace": PROFILE, **levers}, "options": EVERYTHING,
         "measures": ["makespan_cycles"],
     }  # fmt: skip
-    plan = planned(sweep)
+    plan = wb.plan(sweep)
     return plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 1), plan.points[0].setup.workload
 
 
@@ -211,7 +212,7 @@ def test_a_sweep_takes_it_by_the_key_trace(tmp_path: Path) -> None:
         "engine": "node", "workload": {"trace": workload.trace, "pattern": "shared"}, "measures": ["makespan_cycles"],
         "machine": {"card": {"compute_units": 4, "wave_size": 32}, "translation": {"cores": 4}},
     }  # fmt: skip
-    setup = planned(sweep).points[0].setup
+    setup = wb.plan(sweep).points[0].setup
     steps = setup.workload.applications(setup.machine, Streams(1))[0].streams[0]
     assert isinstance(steps[-1], Free) and isinstance(steps[3].kernel, Kernel)
     assert steps[3].kernel.phases[0].touches[0].pattern == "shared"

@@ -34,8 +34,8 @@ class Parts(NamedTuple):
 def parts_of(setup: Setup) -> Parts:
     """Return the circuits that a setup is judged by.
 
-    >>> from workbench.api import planned
-    >>> plan = planned({"engine": "dispatch", "machine": "patent_dispatch", "workload": {"synthetic": "random_groups"}})
+    >>> import workbench as wb
+    >>> plan = wb.plan({"engine": "dispatch", "machine": "patent_dispatch", "workload": {"synthetic": "random_groups"}})
     >>> [(probe.name, blocks) for probe, blocks in parts_of(plan.points[0].setup).circuits]
     [('exact_run', 128), ('exact_run', 64)]
     """

@@ -16,11 +16,12 @@ from workbench.experiments.results_folder import write_whole
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import WORTH_SECONDS, Progress
 from workbench.experiments.saved_results import run_kept, write_sweep
+from workbench.experiments.stop_rule import run_plan
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.runs.origin import environment
 from workbench.statistics import Finding, OverCases, every, over_cases, some
-from workbench.statistics.adaptive_seeds import run_plan
+from workbench.statistics.adaptive_seeds import stop_rule
 
 FIRST_SEED, FIRST_QUICK_SEED = 1_000_000, 2_000_000
 """Claims are judged on seeds from here on: the specifications' pilots and all shipped sweeps used small ones. A quick
@@ -95,7 +96,7 @@ class Evidence:
         def run(plan: Plan, store: Store) -> float:
             if folder is not None:
                 write_sweep(RunSet(plan, ()), folder)
-            seconds = run_plan(plan, store, self._crew(), progress=self._progress)
+            seconds = run_plan(plan, store, self._crew(), progress=self._progress, stop=stop_rule(plan.sweep))
             self._seconds += seconds
             return seconds
 

@@ -90,10 +90,10 @@ def _requested(args: argparse.Namespace) -> tuple[Policy, Size, Callable[[], lis
     policy, size = policy_of(args.policy, args.set), size_read(args.size)
     if args.run is None:
         return policy, size, lambda: cases_of(policy, size, args.count, args.seed)
-    from workbench.api import planned
+    from workbench.api import plan
     from workbench.explain.replayed_grants import replayed, setup_with
 
-    run = replayed(setup_with(planned(args.run), policy), args.seed)
+    run = replayed(setup_with(plan(args.run), policy), args.seed)
     return run.policy, run.segments, lambda: [run.case]
 
 

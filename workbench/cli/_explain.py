@@ -17,6 +17,7 @@ from workbench.cli._run_arguments import (
     options_of_run,
     overrides,
     positive_int,
+    workers_of_run,
 )
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
@@ -42,15 +43,15 @@ def _arguments_of_sensitivity(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_sensitivity(args: argparse.Namespace) -> int:
-    from workbench.api import planned, sensitivity
+    from workbench.api import plan, sensitivity
     from workbench.explain.sensitivity import check
 
     folder = Path(args.out) if args.out else default_folder(args.sweep)
-    plan = planned(args.sweep, set=overrides(args))
-    check(plan.sweep, args.measure, args.of)
+    todo = plan(args.sweep, set=overrides(args))
+    check(todo.sweep, args.measure, args.of)
     if not args.json:
-        print(plan_size_text(plan))
-    analysis = sensitivity(args.sweep, folder, measure=args.measure, of=args.of, **options_of_run(args))
+        print(plan_size_text(todo))
+    analysis = sensitivity(todo, folder, measure=args.measure, of=args.of, **workers_of_run(args))
     figures = draw_sensitivity(analysis, folder / "figures", args.measure, args.of)
     _report_sensitivity(analysis, folder, figures, args)
     return DONE
@@ -128,12 +129,13 @@ def _run_discover(args: argparse.Namespace) -> int:
 
 
 def _discovery(args: argparse.Namespace, folder: Path, is_folder: bool) -> Discovery:
-    from workbench.api import discover, planned
+    from workbench.api import discover, plan
 
+    sweep = args.sweep if is_folder else plan(args.sweep, set=overrides(args))
     if not is_folder and not args.json:
-        print(plan_size_text(planned(args.sweep, set=overrides(args))))
+        print(plan_size_text(sweep))
     return discover(
-        args.sweep,
+        sweep,
         folder,
         measure=args.measure,
         win=args.win,
@@ -142,7 +144,7 @@ def _discovery(args: argparse.Namespace, folder: Path, is_folder: bool) -> Disco
         below=args.below,
         boxes=args.boxes,
         density=args.density,
-        **options_of_run(args),
+        **workers_of_run(args),
     )
 
 

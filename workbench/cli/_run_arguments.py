@@ -62,9 +62,14 @@ def executor_of(args: argparse.Namespace) -> str | None:
 
 
 def options_of_run(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what the arguments say of how runs are done, by the names that functions of `workbench.api` have."""
+    """Return the overrides, workers and progress of the arguments, by the names of functions of `workbench.api`."""
+    return {"set": overrides(args), **workers_of_run(args)}
+
+
+def workers_of_run(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the workers and the progress of the arguments, by the names of functions of `workbench.api`."""
     watch = Bar(quiet=args.json or args.quiet)
-    return {"set": overrides(args), "workers": args.workers, "executor": executor_of(args), "progress": watch}
+    return {"workers": args.workers, "executor": executor_of(args), "progress": watch}
 
 
 def positive_int(text: str) -> int:

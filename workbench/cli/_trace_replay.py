@@ -20,6 +20,7 @@ from workbench.strict_yaml import parse_value
 if TYPE_CHECKING:
     from workbench.advice.replay import Replayed
     from workbench.advice.torch_memory.snapshot import CacheRow, SnapshotReplay
+    from workbench.experiments.plan import Plan
 
 
 WITH_LENDING = ("local_only", "max_bandwidth")
@@ -61,7 +62,7 @@ def _arguments_of_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_replay(args: argparse.Namespace) -> int:
-    from workbench.api import planned
+    from workbench.api import plan
     from workbench.experiments.results_folder import write_whole
 
     enter_importer(args.importer, [args.file])
@@ -69,11 +70,12 @@ def _run_replay(args: argparse.Namespace) -> int:
     if args.csv and not Path(args.csv).absolute().parent.is_dir():
         raise InputError(f"--csv: the folder of {args.csv} does not exist; make it, or name another file.")
     exact = _exact(sweep, args.device)
-    setup = planned(sweep, set=parse_overrides(args.set)).points[0].setup
+    todo = plan(sweep, set=parse_overrides(args.set))
+    setup = todo.points[0].setup
     if exact is not None and _needs_no_pool(args):
         outcome = ReplayOutcome(_exact_alone(args, setup, exact), [], [])
     else:
-        outcome = _in_pools(args, sweep, setup, exact, progress)
+        outcome = _in_pools(args, sweep, todo, exact, progress)
     if args.csv:
         write_whole(Path(args.csv), _table(outcome.rows).to_csv(index=False))
     _report(args, setup, outcome, exact)
@@ -114,20 +116,21 @@ def _exact_alone(args: argparse.Namespace, setup: Any, exact: SnapshotReplay) ->
 
 
 def _in_pools(
-    args: argparse.Namespace, sweep: dict[str, Any], setup: Any, exact: SnapshotReplay | None, progress: Any
+    args: argparse.Namespace, sweep: dict[str, Any], todo: Plan, exact: SnapshotReplay | None, progress: Any
 ) -> ReplayOutcome:
     """Return the rows of a sweep of the engine `pool`."""
     from workbench.advice.replay import replayed
-    from workbench.api import run as run_sweep
+    from workbench.api import run
 
-    how: Any = {"set": parse_overrides(args.set), "workers": args.workers, "progress": progress}
-    results = run_sweep(sweep, args.out, **how)
+    workload: Any = todo.points[0].setup.workload
+    results = run(todo, args.out, workers=args.workers, progress=progress)
     rows, failures = replayed(results), list(results.failures)
     if exact is not None:
         rows = _with_exact(rows, exact, alone=_is_alone(args))
-    elif args.before is None and setup.workload.recorded().cached_before:
+    elif args.before is None and workload.recorded().cached_before:
         full = {"trace_pool": {**sweep["workload"]["trace_pool"], "before": "with_cache"}}  # as the recorded one was
-        other = run_sweep({**sweep, "workload": full, "figures": []}, None, **how)
+        sweep = {**sweep, "workload": full, "figures": []}
+        other = run(sweep, set=parse_overrides(args.set), workers=args.workers, progress=progress)
         rows += [_of_full(row) for row in replayed(other) if row.policy != "recorded"]
         failures += other.failures
     figures: list[Path] = []

@@ -25,8 +25,8 @@ from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
     executor_of,
-    options_of_run,
     overrides,
+    workers_of_run,
 )
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.cli.main import main
@@ -85,29 +85,22 @@ def _folder_of(args: argparse.Namespace) -> Path:
 
 
 def _run_run(args: argparse.Namespace) -> int:
-    from workbench.api import planned
-    from workbench.api import run as run_sweep
+    from workbench.api import plan, run
     from workbench.statistics.sentences import too_few_seeds
 
     if args.shard is not None and args.events:
         raise InputError("--events writes the logs of a whole sweep: give it to the run of the gathered folder.")
-    plan = planned(args.sweep, set=overrides(args), shard=args.shard)
-    few = [] if args.shard else too_few_seeds(plan)
+    todo = plan(args.sweep, set=overrides(args), shard=args.shard)
+    few = [] if args.shard else too_few_seeds(todo)
     folder = _folder_of(args)
     limit = LIMIT_SECONDS if args.limit is None else args.limit
     check_pool(executor_of(args), args.workers)
     check_limit(limit)
     if not args.json:
-        print(plan_size_text(plan))
+        print(plan_size_text(todo))
         say_lines(few)
-    results = run_sweep(
-        args.sweep,
-        folder,
-        limit_seconds=limit,
-        repeat=False if args.no_repeat else None,
-        shard=args.shard,
-        **options_of_run(args),
-    )
+    repeat = False if args.no_repeat else None
+    results = run(todo, folder, limit_seconds=limit, repeat=repeat, **workers_of_run(args))
     if args.shard is not None:
         _report_shard(results, folder, args)
         return SOME_FAILED if results.failures or results.unmeasured else DONE
@@ -274,31 +267,31 @@ def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_plan(args: argparse.Namespace) -> int:
-    from workbench.api import planned
+    from workbench.api import plan
     from workbench.statistics.comparisons import family_of
 
-    plan = planned(args.sweep, set=overrides(args), shard=args.shard)
-    kept, note, spread_note = _kept_runs(plan, _folder_of(args))
+    todo = plan(args.sweep, set=overrides(args), shard=args.shard)
+    kept, note, spread_note = _kept_runs(todo, _folder_of(args))
     if args.shard is not None:
         if args.json:
-            facts = {"sweep": plan.sweep.name, "shard": args.shard, "points": len(plan.points)}
-            say_json({**facts, "runs": len(plan), "kept": kept, **({"note": note} if note else {})})
+            facts = {"sweep": todo.sweep.name, "shard": args.shard, "points": len(todo.points)}
+            say_json({**facts, "runs": len(todo), "kept": kept, **({"note": note} if note else {})})
         else:
-            print(f"{plan_size_text(plan)}, {kept} of them kept")
+            print(f"{plan_size_text(todo)}, {kept} of them kept")
             say_lines([note] if note else [])
         return DONE
-    drawn, family = draw(plan.sweep), family_of(plan)
+    drawn, family = draw(todo.sweep), family_of(todo)
     if args.json:
-        points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
+        points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in todo.points]
         design = {"design": drawn.plain()} if drawn else {}
         noted = {key: text for key, text in (("note", note), ("seeds_that_tell", spread_note)) if text}
         size = {"comparisons": family.comparisons, "seeds": family.seeds, "seeds_needed": family.seeds_needed}
-        facts = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
+        facts = {"sweep": todo.sweep.name, **design, "points": points, "runs": len(todo), "kept": kept}
         say_json({**facts, "family": {**size, "least_p": family.least_p, "reaches": family.reaches}, **noted})
     else:
         if drawn:
             say_lines([drawn.says()])
-        print(f"{plan_size_text(plan)}, {kept} of them kept")
+        print(f"{plan_size_text(todo)}, {kept} of them kept")
         say_lines(line for line in (note, family.note, spread_note) if line)
     return DONE
 

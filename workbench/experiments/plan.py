@@ -28,7 +28,7 @@ from workbench.runs.run import PlannedPoint, PlannedRun, run_id
 from workbench.runs.user_code import PointIds, has_own_code
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """All of a sweep's runs, or those of a shard."""
 
@@ -36,6 +36,9 @@ class Plan:
     points: list[PlannedPoint]
     part: Part | None = None
     """What it has of the sweep; None = everything."""
+
+    def __repr__(self) -> str:
+        return f"Plan({plan_size_text(self)})"
 
     def runs(self) -> Iterator[PlannedRun]:
         """Yield every run, all points of a seed before the next seed, so that pairs are complete as early as

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from workbench.errors import InputError, nearest_name
+from workbench.experiments.run_set import RunSet
 from workbench.runs.run import PlannedPoint
 
-if TYPE_CHECKING:
-    pass
-from workbench.experiments.run_set import RunSet
+Runs = TypeVar("Runs", bound=RunSet)
 
 MOST_NAMED = 8
 """Upper bound on the number of values that a refusal lists."""
 
 
-def only_points(runs: RunSet, words: Sequence[str]) -> RunSet:
+def only_points(runs: Runs, words: Sequence[str]) -> Runs:
     """Return the runs of the points that words name, and of their baselines; p-values stay corrected over the sweep.
 
     Parameters
@@ -50,8 +49,9 @@ def only_points(runs: RunSet, words: Sequence[str]) -> RunSet:
     ids = kept | {str(point.baseline) for point in runs.points if point.id in kept}
     plan = replace(runs.plan, points=[point for point in runs.points if point.id in ids])
     rows = [row for row in runs.rows.values() if row.point in ids]
-    chosen = RunSet(plan, rows, runs.folder, runs.seconds)
+    chosen = type(runs)(plan, rows, runs.folder, runs.seconds)
     chosen.whole = runs.whole or runs
+    chosen.version_note, chosen.code_notes = runs.version_note, runs.code_notes
     return chosen
 
 

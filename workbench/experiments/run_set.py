@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from workbench.experiments.results_folder import (
 )
 from workbench.experiments.seeds import draws_nothing
 from workbench.experiments.store import Store
+from workbench.mechanisms.any_engine import GENERAL
 from workbench.mechanisms.measured_by import read_measured
+from workbench.parts.registry import attribute
 from workbench.runs.row import STARVED, Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.runs.user_code import check_code
@@ -60,8 +62,21 @@ def hangs(row: Row, measure: str) -> bool:
     return measure != NEVER_STARTED and row.measures.get(NEVER_STARTED, 0) > 0
 
 
+@functools.cache
+def _whole_class() -> type[RunSet]:
+    """Return the class of every object, by the place that its manifest names."""
+    whole: type[RunSet] = attribute(GENERAL.results)()
+    return whole
+
+
 class RunSet:
-    """Every run of a plan, in the plan's order, with its outcome."""
+    """Every run of a plan, in the plan's order, with its outcome.
+
+    Packages below `workbench.api` know results by this class. Each object is a `workbench.Results`.
+    """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        return cast(Self, object.__new__(_whole_class() if cls is RunSet else cls))
 
     def __init__(self, plan: Plan, rows: Iterable[Row], folder: Path | None = None, seconds: float = 0.0) -> None:
         self.plan = plan
@@ -177,17 +192,20 @@ class RunSet:
         """Return one row a run: run_id, status, error, seed, one column a varied lever, one a measure."""
         import pandas as pd
 
-        names = self.plan.sweep.measures
+        return pd.DataFrame(self.columns())
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Return the columns of `table` as plain values, without pandas, which takes longer to import than a small
+        sweep to run."""
         kept = [(run, self.rows[run.id]) for run in self.plan.runs() if run.id in self.rows]
-        columns: dict[str, list[Any]] = {
+        return {
             "run_id": [run.id for run, _ in kept],
             "status": [row.status for _, row in kept],
             "error": [row.error for _, row in kept],
             "seed": [run.seed for run, _ in kept],
+            **{path: [run.point.coordinates.get(path) for run, _ in kept] for path in self.varied},
+            **_columns(self.plan.sweep.measures, [row.measures for _, row in kept]),
         }
-        for path in self.varied:
-            columns[path] = [run.point.coordinates.get(path) for run, _ in kept]
-        return pd.DataFrame({**columns, **_columns(names, [row.measures for _, row in kept])})
 
     def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
         """Return one measure of a point by seed, failed runs left out; NaN where a run has no such part as it is

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import json
 import platform
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import yaml
 
 from workbench.errors import StoreError, file_guess
@@ -35,6 +36,9 @@ from workbench.experiments.store import Store
 from workbench.experiments.sweep import planned_seeds, read_seeds, read_sweep, with_files, without_former_keys
 from workbench.levers import Spec
 from workbench.strict_yaml import read_mapping
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 def open_folder(folder: Path) -> RunSet:
@@ -155,14 +159,44 @@ def _planned_before(folder: Path, seeds: list[int]) -> int | None:
 
 def write_table(runs: RunSet, folder: Path) -> Path:
     """Return the table as Parquet, or as CSV where the optional part `store` is not installed."""
-    buffer = io.BytesIO()
     try:
-        runs.table.to_parquet(buffer, index=False)
+        import pyarrow
+        from pyarrow import parquet
     except ImportError:
         write_own(folder / TABLE_AS_CSV, runs.table.to_csv(index=False))
         return folder / TABLE_AS_CSV
+    columns = runs.columns()
+    arrays = [_arrow(values) for values in columns.values()]
+    buffer = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_arrays(arrays, names=list(columns)), buffer)
     write_own(folder / TABLE, buffer.getvalue())
     return folder / TABLE
+
+
+def _arrow(values: Sequence[Any]) -> pyarrow.Array:
+    """Return a column of numbers, truth values or text as an Arrow array; NaN and None are null.
+
+    Where numbers and text are mixed, all is text: a column has one type. The array is made of its buffers, as
+    `pyarrow.array` imports pandas, which takes longer than a small sweep.
+
+    >>> _arrow([5, 2.5, None]).to_pylist(), _arrow([5, "uniform(1, 9)", None]).to_pylist()
+    ([5.0, 2.5, None], ['5', 'uniform(1, 9)', None])
+    """
+    import pyarrow
+
+    filler = next((value for value in values if value is not None), None)
+    if filler is None:
+        return pyarrow.nulls(len(values))
+    known = np.array([value is not None for value in values])
+    if any(isinstance(value, str) for value in values):
+        texts = [b"" if value is None else str(value).encode() for value in values]
+        kind, parts = pyarrow.large_string(), [np.cumsum([0, *map(len, texts)], dtype=np.int64), b"".join(texts)]
+    else:
+        column = np.array([filler if value is None else value for value in values])
+        kind, known = pyarrow.from_numpy_dtype(column.dtype), known & (column == column)
+        parts = [np.packbits(column, bitorder="little") if column.dtype == np.bool_ else column]
+    buffers = [pyarrow.py_buffer(part) for part in (np.packbits(known, bitorder="little"), *parts)]
+    return pyarrow.Array.from_buffers(kind, len(values), buffers)
 
 
 def named(value: Any) -> Any:

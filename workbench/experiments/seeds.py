@@ -149,10 +149,10 @@ def different_workloads(setup: Setup, wanted: str, seeds: Sequence[int]) -> int:
 
     Examples
     --------
-    >>> from workbench.api import planned
+    >>> import workbench as wb
     >>> def count(size):
     ...     workload = {"synthetic": "random_workgroups", "count": 5, "size": size, "duration": 9}
-    ...     plan = planned({"engine": "shared_memory", "workload": workload})
+    ...     plan = wb.plan({"engine": "shared_memory", "workload": workload})
     ...     return different_workloads(plan.points[0].setup, "workgroups", range(10))
     >>> count(4), count({"uniform": [1, 64]})
     (1, 10)

@@ -49,8 +49,8 @@ def replayed(setup: Setup, seed: int, most: int = 2_000) -> Replayed:
 
     Examples
     --------
-    >>> from workbench.api import planned
-    >>> plan = planned({"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 9}})
+    >>> import workbench as wb
+    >>> plan = wb.plan({"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 9}})
     >>> policy, segments, case = replayed(plan.points[0].setup, seed=0)
     >>> policy.name, segments, case[0].outputs
     ('nearest_boundary', 128, {'granted': 1, 'start': 0})

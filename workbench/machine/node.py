@@ -31,7 +31,7 @@ class NodeMachine(Described):
     workbench.errors.InputError: node_machine.translation.cores must be the modules of a card (4). Got 8. Nearest: 4.
     """
 
-    board: Board = lever(Board.read({}), description="cards with memory, and the links between them")
+    board: Board = lever(Board(), description="cards with memory, and the links between them")
     card: Machine = lever(Machine.read({"compute_units": 16}), description="the modules of every GPU")
     translation: TranslationMachine = lever(
         TranslationMachine.read({}), description="the private TLBs, directory, shared TLB and walkers of every GPU"

@@ -1,8 +1,8 @@
 """Adaptive seeds: paired seeds are added until the intervals are narrow, twice in a row.
 
-run_plan(...)    do what is missing of a plan; a sweep with `seeds: {until: ...}` is run look by look   -> seconds
-settled(runs)    the same runs, cut to the seeds at which the rule stops                     -> Plan
-stop(runs)       where it stopped, and which points are wider than was asked                 -> Stop
+stop_rule(sweep)   the rule that `run_plan` receives; of `seeds: {until: ...}` it is asked look by look   -> StopRule
+settled(runs)      the same runs, cut to the seeds at which the rule stops                   -> Plan
+stop(runs)         where it stopped, and which points are wider than was asked               -> Stop
 
 Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins anew comes to the
 same end, with the same runs, whatever the number and kind of its workers. The rule looks at widths alone and never at
@@ -16,79 +16,37 @@ from __future__ import annotations
 
 import itertools
 import math
-from concurrent.futures import Executor
 from typing import NamedTuple
 
 from workbench.experiments.plan import Plan
-from workbench.experiments.progress import Progress, Silent, complete
-from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import LIMIT_SECONDS, run_missing
+from workbench.experiments.run_set import RunSet
 from workbench.experiments.seeds import Bound, Until, bound_of
-from workbench.experiments.store import Store
+from workbench.experiments.stop_rule import EverySeed, StopRule
+from workbench.experiments.sweep import Sweep
 from workbench.number_text import number
-from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics import Interval, compare
 
 
-def run_plan(
-    plan: Plan,
-    store: Store,
-    workers: int | None = None,
-    executor: Executor | str | None = None,
-    progress: Progress | None = None,
-    limit_seconds: float = LIMIT_SECONDS,
-    repeat: bool | None = None,
-) -> float:
-    """Run what is missing, as `run_missing` of the runner; with adaptive seeds, what is missing and needed.
-
-    Returns the seconds that it took.
-    """
-    until = plan.sweep.until
-    if until is None:
-        return run_missing(plan, store, workers, executor, progress, limit_seconds, repeat)
-    watch, seconds, before_narrow = _Once(progress or Silent(), plan, store), 0.0, False
-    try:
-        for before, count in itertools.pairwise((0, *until.looks)):
-            batch = cut(plan, slice(before, count))
-            again = False if before else repeat  # what is kept at later looks was done just now
-            seconds += run_missing(batch, store, workers, executor, watch, limit_seconds, again)
-            narrow = all(width.narrow for width in widths(gather(plan, store), count))
-            if narrow and before_narrow:
-                break
-            before_narrow = narrow
-        watch.complete()
-    finally:
-        watch.over()
-    return seconds
+def stop_rule(sweep: Sweep) -> StopRule:
+    """Return the rule by which the runner of a sweep stops: that of its adaptive seeds, or every seed."""
+    return EverySeed() if sweep.until is None else NarrowTwice(sweep.until)
 
 
-class _Once(Silent):
-    """Watches many batches as one sweep, of as many runs as there may be."""
+class NarrowTwice:
+    """Stops once every difference to a baseline is known as well as was asked, at two looks in a row."""
 
-    def __init__(self, watch: Progress, plan: Plan, store: Store) -> None:
-        self._watch, self._plan, self._store, self._begun = watch, plan, store, False
+    def __init__(self, until: Until) -> None:
+        self._looks, self._before_narrow = until.looks, False
 
-    def say(self, line: str) -> None:
-        self._watch.say(line)
+    def batches(self, plan: Plan) -> list[Plan]:
+        """Return the plan of the seeds between each look and the next."""
+        return [cut(plan, slice(before, count)) for before, count in itertools.pairwise((0, *self._looks))]
 
-    def begin(self, total: int, kept: int) -> None:
-        done = self._store.done(self._plan.sweep.measured_by())
-        all_kept = sum(run.id in done for run in self._plan.runs())
-        self._store.driven(len(self._plan), all_kept)
-        if not self._begun:
-            self._watch.begin(len(self._plan), all_kept)
-            self._begun = True
-
-    def advance(self, row: Row) -> None:
-        self._watch.advance(row)
-
-    def complete(self) -> None:
-        complete(self._watch)
-
-    def over(self) -> None:
-        """Note that the last batch ended."""
-        self._watch.end()
+    def is_met(self, runs: RunSet, seeds: int) -> bool:
+        """Return True if the differences are known as well as was asked, now and when it was last asked."""
+        before, self._before_narrow = self._before_narrow, all(width.narrow for width in widths(runs, seeds))
+        return before and self._before_narrow
 
 
 LEVEL = 0.95

@@ -117,7 +117,7 @@ def too_few_seeds(plan: Plan) -> list[str]:
     >>> import workbench as wb
     >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 4}
     >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
-    >>> too_few_seeds(wb.api.planned({**sweep, "measures": ["drain_cycles"]}))[0][:60]
+    >>> too_few_seeds(wb.plan({**sweep, "measures": ["drain_cycles"]}))[0][:60]
     'no comparison can be decided at 4 seeds: the smallest correc'
     """
     note = family_of(plan).note

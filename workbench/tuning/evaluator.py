@@ -18,12 +18,13 @@ from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Silent, skip
 from workbench.experiments.run_set import NEVER_STARTED, hangs
 from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress
+from workbench.experiments.stop_rule import run_plan
 from workbench.experiments.store import Row, Store
 from workbench.mechanisms.measured_by import lacking
 from workbench.metrics.measure import Measure
 from workbench.process import working_clock
 from workbench.runs.run import PlannedPoint, run_id
-from workbench.statistics.adaptive_seeds import run_plan
+from workbench.statistics.adaptive_seeds import stop_rule
 from workbench.tuning.objectives import Costs, Incumbent, beaten_by, costs_of, over_workloads
 from workbench.tuning.study import Proposal, Study, Trial
 
@@ -37,7 +38,7 @@ class Crew(NamedTuple):
 
     def run(self, plan: Plan, store: Store) -> float:
         """Run what is missing of a plan; return the seconds that it took."""
-        return run_plan(plan, store, *self)
+        return run_plan(plan, store, *self, stop=stop_rule(plan.sweep))
 
 
 Points = Sequence[PlannedPoint]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.engines.conservation.node import SKEWED, SUITE, WORLDS, world
-from workbench.api import planned
 from workbench.engines.kit.columns import logs_of
 from workbench.engines.kit.engine import Setup
 from workbench.engines.node import beginnings
@@ -143,7 +143,7 @@ def test_parts_of_a_users_policy_are_made_for_each_run() -> None:
 def test_runs_leave_the_plan_that_they_share_as_it_is() -> None:
     sweep: dict[str, Any] = {"engine": "node", "workload": {"synthetic": "small_kernels", "kernels": 2}, "seeds": 1}
     sweep |= {"machine": {"cards": 2, "modules": 2}, "measures": ["makespan_cycles"]}
-    setup = planned(sweep).points[0].setup
+    setup = wb.plan(sweep).points[0].setup
     node = Node()
     shared = node.read(node.given(setup, 1))[1:]
     before = [plain(value) for _, value in leaves(shared) if isinstance(value, np.ndarray)]

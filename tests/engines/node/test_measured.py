@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import workbench as wb
 from tests.public_recordings import FOLDER
 from tests.slow import compiled_only
-from workbench.api import planned
 from workbench.engines.node.engine import Node
 from workbench.machine import Board, Card, NodeMachine
 from workbench.streams import Streams
@@ -59,7 +59,7 @@ def makespan_of(groups: int, modules: int = 304) -> float:
     board = Board(cards=(Card(id="gpu0", kind="gpu", memory_bytes=1 << 34),), links=())
     machine = node.but(board=board, card=card, translation=node.translation.but(cores=card.compute_units))
     cycles = round(ROUND_MS * card.clock_mhz * 1000)
-    setup = planned(SWEEP).points[0].setup
+    setup = wb.plan(SWEEP).points[0].setup
     workload = EqualGroups(groups, cycles, card.segments)
     record = Node().simulate(setup._replace(machine=machine, workload=workload), 1)
     return record.makespan / (card.clock_mhz * 1000)

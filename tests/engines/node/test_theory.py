@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.slow import compiled_only
-from workbench.api import planned
 from workbench.engines.kit.engine import Setup
 from workbench.engines.node.engine import Node
 from workbench.export._node_slices import paired
@@ -67,7 +67,7 @@ def setup(
     card = Machine(compute_units=modules, simds_a_unit=1, waves_a_unit=room, workgroups_a_unit=room, wave_size=32)
     hierarchy = TranslationMachine(cores=modules, private_mshrs=4096, **INSTANT, **(translation or {}))
     machine = NodeMachine(board=Board(cards=cards, links=links), card=card, translation=hierarchy)
-    usual = planned(SWEEP).points[0].setup
+    usual = wb.plan(SWEEP).points[0].setup
     dispatch = usual.options.dispatch.but(dispatches_a_round=64)
     policies = {**usual.policies, "locate": read_policy(Node().question_of("locate"), "no_directory", "locate")}
     given = usual.options.but(dispatch=dispatch, **options)
@@ -167,7 +167,7 @@ def test_the_mean_wait_for_a_walker_is_that_of_m_d_1() -> None:
 
 def sections(count: int, gap: float, cycles: int) -> tuple[NodeRecord, np.ndarray]:
     """Let groups ask a device heap at the times of a Poisson process."""
-    setup = planned(SWEEP).points[0].setup
+    setup = wb.plan(SWEEP).points[0].setup
     heap = setup.options.heap.but(heap_bytes=1 << 26, granule_bytes=64, split_cycles=0, scan_step_cycles=0)
     steps = (kernel(poisson(gap, count), mallocs=(64,)),)
     modules = -(-count // 1000)

@@ -31,11 +31,11 @@ def test_the_state_is_what_the_policy_met():
             seen = unpacked(np.array(decision.saw["free"], np.uint64), decision.saw["segments"])
             assert free.tolist() == seen.tolist()
             assert run.decision == decision
-    assert decision.number == len(decisions_of(wb.planned(SWEEP).points[0].setup, 2)) - 1
+    assert decision.number == len(decisions_of(wb.plan(SWEEP).points[0].setup, 2)) - 1
 
 
 def test_who_goes_one_by_one_sees_what_who_takes_all_sees():
-    setup = wb.planned(SWEEP).points[0].setup
+    setup = wb.plan(SWEEP).points[0].setup
     with Steps(setup, 1) as one, Steps(setup, 1) as many:
         taken = [*many.take(5), *many.take(0), *many.take(10**6)]
         assert list(one) == taken
@@ -113,7 +113,7 @@ def test_a_new_policy_of_one_s_own_is_stepped_through_with_the_functions_that_it
     said = {key: value for key, value in page.config().items() if key != "baseline"}
     policy = {**said["policy"], question: f"{file}:{class_name('steps_mine')}"}
     try:
-        setup = wb.planned({**said, "policy": policy}).points[0].setup
+        setup = wb.plan({**said, "policy": policy}).points[0].setup
         decisions = decisions_of(setup, 0, most=60)
         assert len(decisions) == 60
         assert {one.policy.partition("(")[0] for one in decisions if one.question == question} == {"steps_mine"}
@@ -152,7 +152,7 @@ def test_helpers_that_the_user_compiled_are_plain_functions_where_a_run_is_stepp
     file.write_text(COMPILED_HELPERS)
     try:
         own, first_fit = (
-            decisions_of(wb.planned(SWEEP, set={"policy.placement": name}).points[0].setup, 1)
+            decisions_of(wb.plan(SWEEP, set={"policy.placement": name}).points[0].setup, 1)
             for name in (f"{file}:StepsHelped", "first_fit")
         )
         assert [one.answer for one in own] == [one.answer for one in first_fit]
