@@ -93,7 +93,9 @@ def dispatch_card_levers() -> list[CardLever]:
             on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
             off=lambda _: "static_priority",
             usual=lambda setting, _: _windows(setting),
-            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
+            draw=lambda setting, policies: windows_drawing(
+                [_lengths_of(setting, one) for one in policies], [f"var(--wb-{name})" for name in FILLS]
+            ),
         ),
         OfPolicy(
             letter="G",
