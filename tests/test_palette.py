@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from workbench.palette import DARK, LIGHT, contrast
@@ -41,13 +43,13 @@ def test_free_memory_is_not_taken_for_paper(palette):
 @pytest.mark.parametrize(("ramp", "least"), [("sizes", 1.3), ("ages", 1.2)])
 def test_the_steps_of_a_ramp_rise_and_can_be_told_apart(palette, ramp, least):
     steps = [contrast(color, palette.paper) for color in getattr(palette, ramp)]
-    ratios = [after / before for before, after in zip(steps, steps[1:])]
+    ratios = [after / before for before, after in pairwise(steps)]
     assert min(ratios) >= least or max(ratios) <= 1 / least, ratios
 
 
 @BOTH
 def test_kinds_that_follow_each_other_differ_in_lightness(palette):
-    assert min(contrast(one, other) for one, other in zip(palette.kinds, palette.kinds[1:])) >= 1.2
+    assert min(contrast(one, other) for one, other in pairwise(palette.kinds)) >= 1.2
 
 
 def test_the_dark_palette_is_not_the_light_one_inverted():

@@ -1,7 +1,7 @@
 """The colors of every picture: one palette for light paper and one for dark, for figures, dashboards and drawings.
 
-The same name means the same thing in a PDF and on a page. Every color of a mark has a contrast of at least 3:1 against
-the paper (WCAG 2.2, 1.4.11), and text of at least 4.5:1; the sizes also against free memory, on which they lie. The
+The same name means the same thing in a PDF and on a page. A mark has a contrast of at least 3:1 against the
+paper (WCAG 2.2, 1.4.11), and text of at least 4.5:1. Areas also have 3:1 against free memory, on which they lie. The
 dark palette has colors of its own: an inverted one would lose the hues that carry the meaning.
 """
 
@@ -34,7 +34,7 @@ class Palette(NamedTuple):
     taken: str
     """What is in use and is not told apart further."""
     free: str
-    """The ground of memory that nobody holds: another hue than that of what lies on it."""
+    """The ground of free memory and of idle slots: another hue than that of what lies on it."""
     cached: str
     """Memory that is kept for later requests."""
     series: tuple[str, ...]

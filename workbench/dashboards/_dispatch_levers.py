@@ -49,6 +49,7 @@ from workbench.workloads.synthetic.laws import Law
 _PATHS = {"baseline": "policy", "other": "other"}
 _PLAIN = (ExactRun.name, "static_priority", NeverSplit.name, "most_residual")
 """What a slot has when the lever's policy was turned off."""
+_CSS_FILLS = [f"var(--wb-{name})" for name in FILLS]
 SAME = ""
 """What stands for the baseline's policy on the other side."""
 LEVELS = 4
@@ -93,9 +94,7 @@ def dispatch_card_levers() -> list[CardLever]:
             on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
             off=lambda _: "static_priority",
             usual=lambda setting, _: _windows(setting),
-            draw=lambda setting, policies: windows_drawing(
-                [_lengths_of(setting, one) for one in policies], [f"var(--wb-{name})" for name in FILLS]
-            ),
+            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], _CSS_FILLS),
         ),
         OfPolicy(
             letter="G",
