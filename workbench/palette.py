@@ -56,6 +56,10 @@ class Palette(NamedTuple):
         one = {name: color for name, color in self._asdict().items() if name not in several}
         return one | {f"{name}{k}": color for name in several for k, color in enumerate(getattr(self, name))}
 
+    def css(self) -> str:
+        """Return every color as a CSS variable, `--wb-ink` and so on."""
+        return " ".join(f"--wb-{name}: {color};" for name, color in self.named().items())
+
 
 LIGHT = Palette(
     paper="#ffffff",
@@ -129,3 +133,26 @@ def on_top_of(fill: str) -> str:
     ('#222222', '#ffffff')
     """
     return max((LIGHT.ink, LIGHT.paper), key=lambda color: contrast(color, fill))
+
+
+def css(name: str) -> str:
+    """Return a color of the palette as CSS writes it.
+
+    >>> css("ink")
+    'var(--wb-ink)'
+    """
+    return f"var(--wb-{name})"
+
+
+def notebook_css() -> str:
+    """Return the palettes as CSS variables for a notebook: dark if its JupyterLab is."""
+    dark = ':root:has(body[data-jp-theme-light="false"]):not(:has(.wb-page))'
+    return f":root {{ {LIGHT.css()} }}\n{dark} {{ {DARK.css()} }}\n"
+
+
+def page_css(page: str = "") -> str:
+    """Return the palettes as CSS variables for a page of its own: dark if the system is.
+
+    `page` narrows the dark one to pages that match it, such as `:has(.wb-page)`.
+    """
+    return f":root {{ {LIGHT.css()} }}\n@media (prefers-color-scheme: dark) {{ :root{page} {{ {DARK.css()} }} }}\n"

@@ -9,7 +9,7 @@ from scipy import stats
 from tests.figures.stand_ins import runs
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.marks import BAD, GOOD
+from workbench.palette import LIGHT
 
 SAVING = figure("saving_by_policy")
 GIVEN = {
@@ -55,7 +55,7 @@ def test_ink_best_on_top_and_hollow_where_zero_is_possible():
     assert all(one.get_zorder() > dots.get_zorder() for one in (intervals, *ends))  # a dot hides no interval
     assert [one.get_sizes()[0] > 2 * dots.get_sizes()[0] for one in ends] == [True, True]
     assert dots.get_offsets()[:, 0].tolist() == pytest.approx(GAINS, abs=1e-2)
-    expected = [tuple(int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)) for c in (GOOD, "#ffffff", BAD)]
+    expected = [tuple(int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)) for c in (LIGHT.better, LIGHT.paper, LIGHT.worse)]
     assert np.allclose(dots.get_facecolors()[:, :3], expected)
     assert axes.get_xlabel() == "speed-up over first fit in drain time (%)"
 

@@ -60,21 +60,6 @@ def script(*names: str) -> str:
     return "\n".join([f"const PALETTES = {palettes};", *files])
 
 
-def style_sheet() -> str:
-    """Return the palettes as CSS variables, `--wb-ink` and so on.
-
-    The page of a dashboard is dark if the system is; a notebook is as its JupyterLab is.
-    """
-    light, dark = (
-        " ".join(f"--wb-{name}: {color};" for name, color in palette.named().items()) for palette in (LIGHT, DARK)
-    )
-    return (
-        f":root {{ {light} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root:has(.wb-page) {{ {dark} }} }}\n"
-        f':root:has(body[data-jp-theme-light="false"]):not(:has(.wb-page)) {{ {dark} }}\n'
-    )
-
-
 class PointsPanel(PickingWidget):
     """A dot a point; the chosen one is filled, the arrow keys choose the next."""
 

@@ -15,11 +15,12 @@ import numpy as np
 from workbench.dashboards._elements import escaped
 from workbench.explain.decisions import OWN, Decision
 from workbench.number_text import number
+from workbench.palette import css
 from workbench.structures.bitmaps import unpacked
 
 WIDE, BAR, GAP = 420, 46, 16
 MOST_BARS = 96
-TAKEN, FREE, CHOSEN, START = (f"var(--wb-{name})" for name in ("taken", "free", "chosen", "better"))
+TAKEN, FREE, CHOSEN, START = map(css, ("taken", "free", "chosen", "better"))
 MOST_SHOWN = 12
 """Entries of an array in the table; the picture has more."""
 
@@ -167,7 +168,7 @@ def _bars(name: str, values: Sequence[float], top: float, chosen: int) -> str:
 
 def _box(x: float, y: float, wide: float, high: float, fill: str) -> str:
     shape = f'x="{x:.2f}" y="{y:.2f}" width="{wide:.2f}" height="{high:.2f}"'
-    return f'<rect {shape} fill="{fill}" stroke="var(--wb-quiet)" stroke-width="0.4"/>'
+    return f'<rect {shape} fill="{fill}" stroke="{css("quiet")}" stroke-width="0.4"/>'
 
 
 def _text(x: float, y: float, words: str) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.number_text import bytes_said
 from workbench.palette import LIGHT
 
 STEPS = len(LIGHT.sizes)
@@ -35,6 +36,17 @@ class SizeSteps(NamedTuple):
         """
         names = [f"{least:,}" if least == most else f"{least:,} to {most:,}" for least, most in self.bounds]
         return [*names[:-1], f"{names[-1]} {unit}"] if names else []
+
+    def byte_names(self) -> list[str]:
+        """Return what a legend calls each step of bytes.
+
+        >>> SizeSteps(((512, 512), (2048, 1 << 20))).byte_names()
+        ['512 B', '2 KiB to 1 MiB']
+        """
+        return [
+            bytes_said(least) if least == most else f"{bytes_said(least)} to {bytes_said(most)}"
+            for least, most in self.bounds
+        ]
 
 
 def size_steps(sizes: Iterable[np.ndarray]) -> SizeSteps:
