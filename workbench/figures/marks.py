@@ -77,16 +77,61 @@ def histogram(axes: Axes, edges: np.ndarray, counts: np.ndarray, tied: int) -> N
     axes.plot([0, 0], [0, tied], color=palette().ink, linewidth=2.5, solid_capstyle="butt")
 
 
-def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
-    """Draw one row a name, the first on top: a dot on its interval, hollow where the interval holds zero or is
-    unknown."""
-    rows = np.arange(len(names))[::-1]
-    axes.axvline(0, color=palette().ink, linewidth=0.8)
-    sure = (x.low > 0) | (x.high < 0)
-    fill = np.where(sure, np.where(x.mean > 0, palette().better, palette().worse), palette().paper)
-    axes.scatter(x.mean, rows, s=14, c=fill.tolist(), edgecolors=palette().ink, linewidths=0.5, zorder=3)
+def dots(axes: Axes, names: Sequence[str], x: Means, kinds: Sequence[str] = ()) -> None:
+    """Draw one row a name, the first on top: a dot on its interval, hollow where the interval holds zero or is unknown.
+
+    Of kinds, `own` is a star with a bold name, and `upper bound` a hatched bar from zero.
+    """
+    rows, tones, kind = np.arange(len(names))[::-1], palette(), np.array(kinds or ["shipped"] * len(names))
+    axes.axvline(0, color=tones.ink, linewidth=0.8)
+    fill = np.array([_verdict_fills()[verdict] for verdict in _verdicts(x)])
+    for of, look in _DOTS.items():
+        if (kept := kind == of).any():
+            axes.scatter(x.mean[kept], rows[kept], c=fill[kept].tolist(), edgecolors=tones.ink, zorder=3, **look)
+    bound = kind == "upper bound"
+    axes.barh(rows[bound], x.mean[bound], 0.55, zorder=2, **_hatched())
     ends(axes, x, rows)
     _name_rows(axes, rows, names)
+    for text, of in zip(axes.get_yticklabels(), kind, strict=True):
+        text.set_fontweight("bold" if of == "own" else "normal")
+
+
+def dot_key(axes: Axes, panels: Sequence[tuple[Means, Sequence[str]]]) -> None:
+    """Draw what the legend says of such dots: the verdicts and the kinds that some panels hold."""
+    verdicts = {
+        verdict
+        for x, kinds in panels
+        for verdict, kind in zip(_verdicts(x), kinds, strict=True)
+        if kind != "upper bound"
+    }
+    there = {kind for _, kinds in panels for kind in kinds}
+    edge: dict[str, Any] = {"edgecolors": palette().ink, "zorder": 3}
+    for verdict, fill in _verdict_fills().items():
+        if verdict in verdicts:
+            axes.scatter([], [], c=fill, label=verdict, **edge, **_DOTS["shipped"])
+    if "own" in there:
+        axes.scatter([], [], c=palette().paper, label="your own rule", **edge, **_DOTS["own"])
+    if "upper bound" in there:
+        axes.bar(0, 0, label="upper bound", **_hatched())
+
+
+_DOTS: dict[str, dict[str, Any]] = {
+    "shipped": {"s": 14, "marker": "o", "linewidths": 0.5},
+    "own": {"s": 50, "marker": "*", "linewidths": 0.7},
+}
+
+
+def _verdicts(x: Means) -> list[str]:
+    sure = (x.low > 0) | (x.high < 0)
+    return np.where(sure, np.where(x.mean > 0, "better", "worse"), "undecided").tolist()
+
+
+def _verdict_fills() -> dict[str, str]:
+    return {"better": palette().better, "worse": palette().worse, "undecided": palette().paper}
+
+
+def _hatched() -> dict[str, Any]:
+    return {"facecolor": "none", "edgecolor": palette().quiet, "hatch": "//////", "linewidth": 0.6}
 
 
 def _name_rows(axes: Axes, rows: np.ndarray, names: Sequence[str]) -> None:
