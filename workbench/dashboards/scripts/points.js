@@ -1,6 +1,6 @@
 // Points by two measures; a click, or an arrow key, chooses one.
 
-const HIGH = 190, TOP = 8, FOOT = 46, NEAR = 14;
+const HIGH = 190, TOP = 8, FOOT = 46, NEAR = 14, HELD = "baseline";
 
 function ends(values) {
   const low = Math.min(...values), high = Math.max(...values), room = 0.08 * (high - low || Math.abs(high) || 1);
@@ -30,7 +30,7 @@ function drawFrom(ink, [x0, y0], [x1, y1]) {
   ink.fill();
 }
 
-/** What the points are held to: a diamond with its name. */
+/** What the points are held to: a diamond. */
 function drawHeld(sheet, x, y) {
   const { ink } = sheet;
   ink.beginPath();
@@ -41,17 +41,17 @@ function drawHeld(sheet, x, y) {
   ink.closePath();
   ink.fillStyle = TONES.ink;
   ink.fill();
-  sheet.words("baseline", x + 11, y, { most: Math.max(sheet.right - x - 11, 0) });
 }
 
-/** The number of each trial beside its point, left out where it would cover another one. */
+/** The number of each trial, and the name of each baseline, beside its point; left out where it would cover another. */
 function nameAll(sheet, places) {
   const taken = places.map(({ at: [x, y] }) => [x - 6, y - 6, x + 6, y + 6]);
   for (const { name, at: [x, y] } of places) {
     const text = name.replace(/^trial /, ""), wide = sheet.wordsWidth(text);
-    if (text === name) continue;
+    if (text === name && name !== HELD) continue; // points of a sweep have long names
     for (const [left, middle] of [[x + 8, y - 8], [x + 8, y + 9], [x - 8 - wide, y - 8], [x - 8 - wide, y + 9]]) {
       const box = [left, middle - 6, left + wide, middle + 6];
+      if (box[0] < LEFT || box[2] > sheet.right || box[1] < TOP || box[3] > TOP + HIGH) continue;
       if (taken.some((one) => box[0] < one[2] && one[0] < box[2] && box[1] < one[3] && one[1] < box[3])) continue;
       sheet.words(text, left, middle);
       taken.push(box);
@@ -87,7 +87,7 @@ function drawPoints(sheet, scene) {
     sheet.ink.fill();
     sheet.ink.stroke();
   }
-  nameAll(sheet, places);
+  nameAll(sheet, [...places, ...held.map(([across, up]) => ({ name: HELD, at: [x(across), y(up - low)] }))]);
   sheet.ink.lineWidth = 1;
   return places;
 }
