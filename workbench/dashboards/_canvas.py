@@ -10,6 +10,7 @@ a box is told of changes alone and never of its state.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 import traitlets
 
 from workbench.metrics.statistics import Steps
+from workbench.palette import DARK, LIGHT
 
 
 class CanvasWidget(anywidget.AnyWidget):
@@ -51,9 +53,11 @@ class PickingWidget(CanvasWidget):
 
 
 def script(*names: str) -> str:
-    """Return the JavaScript of a panel, one file after the other, behind the words that all panels share."""
+    """Return the JavaScript of a panel: the palettes, what all panels share, then its own files one after the other."""
     folder = Path(__file__).parent / "scripts"
-    return "\n".join((folder / file).read_text() for file in ("canvas.js", "pdf_ink.js", *names))
+    palettes = json.dumps({"light": LIGHT.named(), "dark": DARK.named()})
+    files = ((folder / file).read_text() for file in ("canvas.js", "pdf_ink.js", *names))
+    return "\n".join([f"const PALETTES = {palettes};", *files])
 
 
 class PointsPanel(PickingWidget):
@@ -68,13 +72,23 @@ class PointsPanel(PickingWidget):
         names: Sequence[str],
         chosen: int,
         pale: Sequence[Sequence[float]] = (),
+        before: Sequence[Sequence[float]] = (),
+        held: Sequence[Sequence[float]] = (),
     ) -> None:
         """Show the points, and pale ones behind them that cannot be chosen; those without both values are left out of
-        the picture."""
+        the picture.
+
+        `before` gives each point another place, from which an arrow leads to it; `held` are the places of baselines.
+        """
         kept = [k for k, place in enumerate(places) if all(map(math.isfinite, place))]
         behind = [[float(value) for value in place] for place in pale if all(map(math.isfinite, place))]
-        points = [{"k": k, "x": places[k][0], "y": places[k][1], "name": names[k]} for k in kept]
-        self.put({"x": measures[0], "y": measures[1], "points": points, "chosen": chosen, "pale": behind})
+        from_places = {k: list(map(float, before[k])) for k in kept if k < len(before)}
+        points = [
+            {"k": k, "x": places[k][0], "y": places[k][1], "name": names[k], "from": from_places.get(k)} for k in kept
+        ]
+        baselines = [list(map(float, place)) for place in held if all(map(math.isfinite, place))]
+        labels = {"x": measures[0], "y": measures[1], "chosen": chosen}
+        self.put({**labels, "points": points, "pale": behind, "held": baselines})
 
     def choose(self, place: int) -> None:
         """Fill another point."""

@@ -37,6 +37,7 @@ from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.run_set import RunSet
 from workbench.mechanisms.mechanism import mechanism
+from workbench.palette import notebook_css, page_css
 from workbench.workloads.workload import Workload
 
 COARSE_SECONDS = 0.08
@@ -111,7 +112,7 @@ class PairedDashboard(widgets.HBox):
         why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
         self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, several, why, self.folded])
         self.board.add_class("wb-board")
-        style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
+        style = widgets.HTML(f"<style>{notebook_css()}{page_css(':has(.wb-page)')}{_STYLE.read_text()}</style>")
         self.opened = widgets.VBox([])
         self.cards = LeverCards(config.cards(), self.sidebar, self._try)
         above = [self.heading, self.cards.widget] if self.cards.cards else []

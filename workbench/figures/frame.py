@@ -15,13 +15,12 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from workbench.figures.plot_style import SMALL, WIDTH, Sheet
+from workbench.figures.plot_style import SMALL, WIDTH, Sheet, palette
 
 _LINE = 56
 """Letters of a title that fill the width of a sheet."""
 _SMALL_LINE = 66
 """The same of small print."""
-_PALE = "#6A6A6A"
 
 
 def words(name: str) -> str:
@@ -65,7 +64,7 @@ def name_foot(sheet: FigureBase, note: str) -> None:
         if not sheet.format.notes:
             return
     lines = [textwrap.fill(line, _letters(sheet, _SMALL_LINE)) for line in words(note).splitlines()]
-    sheet.supxlabel("\n".join(lines), fontsize=SMALL, color=_PALE)
+    sheet.supxlabel("\n".join(lines), fontsize=SMALL, color=palette().soft)
 
 
 def _letters(sheet: Any, column: int) -> int:
@@ -137,14 +136,19 @@ def plain_numbers(axes: Axes) -> None:
 
 def say_instead(axes: Axes, text: str) -> None:
     """Say in a panel why there is nothing to see in it."""
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=_PALE, fontsize=SMALL)
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=palette().soft, fontsize=SMALL)
     axes.set_yticks([])
     axes.set_ylabel("")
 
 
-def legend(sheet: Sheet, axes: Sequence[Axes]) -> None:
-    """Draw one legend for all panels, in rows of its own above them; none for one line alone."""
+def legend(sheet: Sheet, axes: Sequence[Axes], names: Mapping[str, str] | None = None) -> None:
+    """Draw one legend for all panels, in rows of its own above them; none for one line alone.
+
+    `names` says what short labels in the panels stand for, below what the marks mean.
+    """
     handles = {label: handle for one in axes for handle, label in zip(*one.get_legend_handles_labels())}
+    if names:
+        handles |= {f"{label}  {words(name)}": Line2D([], [], linestyle="none") for label, name in names.items()}
     if len(handles) < 2:
         return
     _place_key(sheet, list(handles.values()), list(handles), "outside upper center")
@@ -157,12 +161,37 @@ def key(sheet: Sheet, names: Mapping[str, str]) -> None:
     _place_key(sheet, handles, labels, "outside upper center", handlelength=0, handletextpad=0)
 
 
+_HANDLE, _BETWEEN = 2.8, 1.2
+"""What stands before a label of a legend and between two columns, in sizes of letters."""
+
+
 def _place_key(sheet: Sheet, handles: list[Any], labels: list[str], where: Any, **look: Any) -> None:
-    line = _letters(sheet, _SMALL_LINE)
-    columns = max(1, min(len(labels), line // (max(map(len, labels)) + 7)))
-    labels = [textwrap.fill(label, line - 7, subsequent_indent="    ") for label in labels]
-    deepest = [max(len(label.splitlines()) for label in labels[k::columns]) for k in range(columns)]
-    rows = -(-len(labels) // columns)
-    lines = sum(len(label.splitlines()) for label in labels) if columns == 1 else rows * max(deepest)
-    sheet.set_figheight(sheet.get_figheight() + 0.14 * lines)
-    sheet.legend(handles, labels, loc=where, ncols=columns, **look)
+    """Put labels into as many columns as fit, measured; one that is wider than the sheet is broken."""
+    wide = 72 * sheet.get_figwidth() - 2 * SMALL
+    before, between = _HANDLE * SMALL if "handlelength" not in look else 0.0, _BETWEEN * SMALL
+    labels = [_broken(sheet, label, wide - before) for label in labels]
+    widths = [_width(sheet, label) + before for label in labels]
+    columns = next(
+        count
+        for count in range(len(labels), 0, -1)
+        if count == 1 or sum(max(part) for part in np.array_split(widths, count)) + between * (count - 1) <= wide
+    )
+    rows = max(sum(1 + label.count("\n") for label in part) for part in np.array_split(np.array(labels), columns))
+    sheet.set_figheight(sheet.get_figheight() + 0.14 * rows)
+    sheet.legend(handles, labels, loc=where, ncols=columns, columnspacing=_BETWEEN, **look)
+
+
+def _broken(sheet: Sheet, label: str, wide: float) -> str:
+    """Return a label in lines that are no wider than so many points."""
+    letters = len(label)
+    while letters > 10 and _width(sheet, broken := textwrap.fill(label, letters, subsequent_indent="    ")) > wide:
+        letters -= 2
+    return broken if letters < len(label) else label
+
+
+def _width(sheet: Sheet, label: str) -> float:
+    """Return how wide a label of a legend is, in points."""
+    text = sheet.text(0, 0, label, fontsize=SMALL)
+    width = float(text.get_window_extent().width) * 72 / sheet.dpi
+    text.remove()
+    return width

@@ -16,11 +16,14 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from workbench.errors import missing_extra
+from workbench.palette import DARK, LIGHT, Palette
 
 try:
     import matplotlib.style
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from workbench.figures.collisions import MeasuredLayout
 except ModuleNotFoundError:
     raise missing_extra("drawing a figure", "figures") from None
 
@@ -78,11 +81,23 @@ class Format(NamedTuple):
     """Of letters; one that comes with Matplotlib, so that it is the same on every machine."""
     notes: bool = True
     """Whether notes stand in small print below the panels; else the caption beside the figure says them."""
+    is_dark: bool = False
+    """Whether the paper is dark, as on a slide or a dark page."""
+
+    @property
+    def palette(self) -> Palette:
+        """Return the colors of everything on the sheet."""
+        return DARK if self.is_dark else LIGHT
 
 
 _USUAL = Format()
 _format: ContextVar[Format] = ContextVar("figure format", default=_USUAL)
 _MATHEMATICS = {"STIXGeneral": "stix", "DejaVu Serif": "dejavuserif"}
+
+
+def palette() -> Palette:
+    """Return the colors of what is drawn at this moment."""
+    return _format.get().palette
 
 
 TEX_SYSTEMS = ("xelatex", "pdflatex", "lualatex")
@@ -119,8 +134,16 @@ def paper(venue_format: Format | None = None) -> Iterator[None]:
         "mathtext.fontset": _MATHEMATICS.get(family, "dejavusans"),
     }
     system = {"pgf.texsystem": tex_system() or TEX_SYSTEMS[0]}
-    with _LOCK, matplotlib.style.context(["default", {**_STYLE, **letters, **system}]):
+    colors = _colors((venue_format or _format.get()).palette)
+    with _LOCK, matplotlib.style.context(["default", {**_STYLE, **colors, **letters, **system}]):
         yield
+
+
+def _colors(palette: Palette) -> dict[str, Any]:
+    """Return the colors of paper, text and frames."""
+    ink = ("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color")
+    paper = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+    return {**dict.fromkeys(ink, palette.ink), **dict.fromkeys(paper, palette.paper), "grid.color": palette.grid}
 
 
 class Sheet(Figure):
@@ -152,14 +175,14 @@ class Sheet(Figure):
 def stacked(count: int, heights: float | Sequence[float], share_x: bool = False) -> tuple[Sheet, list[Axes]]:
     """Make a sheet with so many panels below each other, and their heights in inches: one for all, or one each."""
     each = [heights] * count if isinstance(heights, float) else list(heights)
-    sheet = Sheet(figsize=(_format.get().width, sum(each) + 0.3), layout="constrained")
+    sheet = Sheet(figsize=(_format.get().width, sum(each) + 0.3), layout=MeasuredLayout())
     axes = sheet.subplots(count, 1, squeeze=False, height_ratios=each, sharex=share_x)
     return sheet, list(axes[:, 0])
 
 
 def side_by_side(widths: Sequence[float], height: float) -> tuple[Sheet, list[Axes]]:
     """Make a sheet with panels next to each other, as wide as their shares, with one scale of heights in inches."""
-    sheet = Sheet(figsize=(_format.get().width, height + 0.3), layout="constrained")
+    sheet = Sheet(figsize=(_format.get().width, height + 0.3), layout=MeasuredLayout())
     axes = sheet.subplots(1, len(widths), squeeze=False, width_ratios=list(widths), sharey=True)
     return sheet, list(axes[0])
 
@@ -168,7 +191,7 @@ def grid(count: int, columns: int, height: float) -> tuple[Sheet, list[Axes]]:
     """Make a sheet with so many panels, row by row, each row so many inches high; places that are left over stay
     empty."""
     rows = -(-count // columns)
-    sheet = Sheet(figsize=(_format.get().width, rows * height + 0.3), layout="constrained")
+    sheet = Sheet(figsize=(_format.get().width, rows * height + 0.3), layout=MeasuredLayout())
     axes = list(sheet.subplots(rows, columns, squeeze=False).ravel())
     for empty in axes[count:]:
         empty.set_axis_off()
