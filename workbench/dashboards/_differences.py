@@ -7,6 +7,7 @@ measure, with the size of its comparison and the verdict.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -15,17 +16,27 @@ from workbench.dashboards._elements import escaped, in_unit
 from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
 from workbench.figures.estimates import gain_of
+from workbench.figures.labels import measure_words
 from workbench.metrics.measure import Measure
 from workbench.number_text import FIGURE, with_limits
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, Pairs, Verdict, compare, judge, pair
 from workbench.statistics.comparison import size_text
 from workbench.statistics.interval import mean_interval
-from workbench.statistics.quantities import estimate
+from workbench.statistics.quantities import estimate, sized
 from workbench.statistics.result_rows import verdict_words
 from workbench.statistics.sentences import shown
 
-_NO_DIFFERENCE: dict[str, Any] = {"words": "", "label": "", "edges": [], "counts": []}
+_NO_DIFFERENCE: dict[str, Any] = {
+    "headline": "",
+    "side": "",
+    "sides": [],
+    "brief": "",
+    "words": "",
+    "label": "",
+    "edges": [],
+    "counts": [],
+}
 
 
 class HistogramPanel(CanvasWidget):
@@ -33,33 +44,72 @@ class HistogramPanel(CanvasWidget):
 
     _esm = script("histogram.js")
 
-    def show(self, runs: RunSet, measure: str) -> None:
-        """Show the differences of one measure."""
-        self.put(histogram_scene(drain_difference_data(runs, measure)))
+    def show(self, runs: RunSet, measure: str, names: tuple[str, str]) -> None:
+        """Show the differences of one measure; `names` are the baseline's and the other's."""
+        self.put(histogram_scene(drain_difference_data(runs, measure), names))
 
     def say(self, sentence: str) -> None:
         """Show a sentence instead: there is nothing to compare."""
         self.put({**_NO_DIFFERENCE, "words": sentence})
 
 
-def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
+def histogram_scene(difference: DrainDifference, names: tuple[str, str] | None = None) -> dict[str, Any]:
     """Return what the browser draws of one comparison."""
     (panel,) = difference.panels
+    names = names or (panel.of.baseline, panel.of.name)
+    verdict = judge({"": panel.of.paired})[""]
     return {
-        "words": difference_words(difference),
-        "label": difference.label,
+        "headline": headline(verdict, difference.measure),
+        "side": verdict.side,
+        "sides": names[::-1],
+        "brief": _brief(verdict, difference.measure),
+        "words": difference_words(difference, names),
+        "label": difference.label.replace(panel.of.baseline, names[0]),
         "edges": difference.edges.tolist(),
         "most": 1.3 * max(int(panel.counts.max()), panel.of.paired.ties),
         **_bars(panel),
     }
 
 
-def difference_words(difference: DrainDifference) -> str:
+def difference_words(difference: DrainDifference, names: tuple[str, str] | None = None) -> str:
     """Return the result in a line: the size of the comparison, its verdict by itself, and what it needs to tell."""
     (panel,) = difference.panels
     size, verdict = shown(judge({"": panel.of.paired})[""], difference.measure)
+    names = names or (panel.of.baseline, panel.of.name)
     text = "; ".join(filter(None, [size, verdict]))
-    return f"{panel.of.name} against {panel.of.baseline}: {text}."
+    return f"{names[1]} against {names[0]}: {text}."
+
+
+def headline(verdict: Verdict, measure: Measure) -> str:
+    """Return the result as a reader sees it first: by how much, and how sure that is.
+
+    >>> times = Measure("makespan", "cycles", "lower", "", compared_by="ratio")
+    >>> faster = compare([1050 + 3 * k for k in range(12)], [1000 + 2 * k for k in range(12)], compared_by="ratio")
+    >>> headline(judge({"": faster})[""], times)
+    '1.0549x faster, sure'
+    """
+    one = verdict.of
+    if not one.n:
+        return "Not compared: no seed has a value on both sides"
+    if one.is_same:
+        return "No difference"
+    size = re.sub(r" ?\[.*?\]", "", sized(one, measure))
+    if not one.is_ratio:
+        return f"{measure_words(measure)}: {size}, {verdict_words(verdict, measure)}"
+    is_time = measure.better == "lower" and measure.unit in ("cycles", "ns", "us", "ms", "s")
+    more, as_much = ("faster", "as fast") if is_time else ("better", "as good")
+    if one.size.mean < 1:
+        return f"{size} {as_much}, {verdict_words(verdict, measure)}"
+    return f"{size} {more}, {'sure' if verdict.is_sure else verdict_words(verdict, measure)}"
+
+
+def _brief(verdict: Verdict, measure: Measure) -> str:
+    """Return the size with its interval, and at how many seeds the other side is better."""
+    size, counts = shown(verdict, measure)
+    one = verdict.of
+    if one.n > 1 and not one.is_same and not one.exact:
+        counts = f"better at {one.wins} of {one.n} seeds"
+    return "; ".join(filter(None, [size, counts]))
 
 
 class MultiplesPanel(PickingWidget):

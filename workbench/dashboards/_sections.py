@@ -22,6 +22,8 @@ class FirstLevers:
         """Take as `patterns` what the paths of the levers match, in this order, as `above` what always stands first."""
         self._patterns, self._above = patterns, list(above)
         self._displayed: list[tuple[str, int]] | None = None
+        self.controls: list[Control] = []
+        """Those that are seen."""
         self.widget = widgets.VBox(self._above)
         self.widget.add_class("wb-levers")
 
@@ -30,7 +32,7 @@ class FirstLevers:
         chosen = first_of(walked, self._patterns)
         displayed = [(path, id(control)) for path, control in chosen]
         if displayed != self._displayed:
-            self._displayed = displayed
+            self._displayed, self.controls = displayed, [control for _, control in chosen]
             self.widget.children = [*self._above, *_rows(chosen)]
 
 

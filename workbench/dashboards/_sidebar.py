@@ -149,13 +149,21 @@ class Sidebar:
         for name, control in self._roots().items():
             yield from control.walk(name)
 
-    def mark(self, refusal: str) -> None:
-        """Mark the levers that a refusal is about, and no others."""
+    def mark(self, refusal: str, is_said: bool = False) -> bool:
+        """Mark the levers that a refusal is about, and no others; say it below the first, unless it is said elsewhere.
+
+        Return whether it stands where it is seen: at a lever that is not folded away.
+        """
         for control in self._marked:
             control.mark(False)
+            control.say("")
         self._marked = wrong_levers(self.walk(), refusal) if refusal else []
         for control in self._marked:
             control.mark(True)
+        if not self._marked or is_said:
+            return is_said
+        self._marked[0].say(refusal)
+        return self._marked[0] in self.first.controls
 
     def _show(self, setting: Mapping[str, Any]) -> None:
         self.policies.show({side: setting[side] for side in self.policies.sides()})

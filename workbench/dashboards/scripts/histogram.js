@@ -41,12 +41,23 @@ function drawHistogram(sheet, scene) {
   drawMean(sheet, scene, x);
 }
 
+/** By how much and how sure, in large type; below it both sides in their colours; the pointer finds the p-value. */
+function tell(headline, result, { headline: large, side, sides, brief, words }) {
+  headline.textContent = large;
+  headline.className = `wb-headline${side && ` wb-${side}`}`;
+  const names = sides.map((name, k) => Object.assign(document.createElement("b"), { textContent: name, className: k ? "wb-baseline" : "wb-other" }));
+  result.title = words;
+  if (sides.length) result.replaceChildren(names[0], " against ", names[1], `: ${brief}.`);
+  else result.textContent = words;
+}
+
 function render({ model, el }) {
+  const headline = el.appendChild(document.createElement("div"));
   const result = el.appendChild(document.createElement("div")), sheet = new Sheet(el);
   result.className = "wb-result";
   const redraw = atNextFrame(() => {
     if (!model.get("drawn")) return; // the page may be there before the first run
-    result.textContent = model.get("scene").words;
+    tell(headline, result, model.get("scene"));
     drawHistogram(sheet, model.get("scene"));
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
