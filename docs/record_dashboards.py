@@ -1,4 +1,4 @@
-"""Record the first state of each dashboard, which its page shows until it has runs of its own: a part of `make pictures`.
+"""Record the first state of each dashboard, which its page shows until it has runs: a part of `make pictures`.
 
 `python -m docs.record_dashboards NAME ...` records some of them; without names all.
 """

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from workbench.dashboards._canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards._elements import escaped, in_unit
+from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
 from workbench.figures.estimates import gain_of
@@ -21,10 +22,10 @@ from workbench.metrics.measure import Measure
 from workbench.number_text import FIGURE, with_limits
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, Pairs, Verdict, compare, judge, pair
-from workbench.statistics.comparison import size_text
 from workbench.statistics.interval import mean_interval
-from workbench.statistics.quantities import estimate, sized
-from workbench.statistics.result_rows import verdict_words
+from workbench.statistics.quantities import sized
+from workbench.statistics.result_rows import ResultRow, verdict_words
+from workbench.statistics.result_table import result_table
 from workbench.statistics.sentences import shown
 
 _NO_DIFFERENCE: dict[str, Any] = {
@@ -42,7 +43,7 @@ _NO_DIFFERENCE: dict[str, Any] = {
 class HistogramPanel(CanvasWidget):
     """Bars right of zero: seeds on which the other policy is better than the baseline."""
 
-    _esm = script("histogram.js")
+    _esm = script("hover.js", "histogram.js")
 
     def show(self, runs: RunSet, measure: str, names: tuple[str, str]) -> None:
         """Show the differences of one measure; `names` are the baseline's and the other's."""
@@ -156,11 +157,6 @@ def _with_limits(interval: Interval, unit: str) -> str:
     return f"{middle} [{low}, {high}]" if math.isfinite(interval.low) else middle
 
 
-def _mean_text(values: Any, unit: str) -> str:
-    interval = mean_interval(values)
-    return in_unit(interval.mean, unit) if unit == "bytes" else estimate(interval)
-
-
 def _mean(panel: Histogram) -> Interval:
     return gain_of(panel.of.paired, False)
 
@@ -178,15 +174,19 @@ def _bars(panel: Histogram) -> dict[str, Any]:
     }
 
 
+def policies_table(runs: RunSet, measure: str) -> str:
+    """Return the table of results of one measure as HTML: the policies from the best to the worst, as everywhere."""
+    chosen = runs.plan.sweep._replace(measures=[measure])
+    return result_table(RunSet(Plan(chosen, runs.plan.points), runs.rows.values()))._repr_html_()
+
+
 def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
     """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
     Means and sizes are over the seeds at which both are defined. Verdicts are corrected over all rows.
     """
     sides = map(escaped, names)
-    head = "".join(
-        f"<th>{word}</th>" for word in ("measure", *sides, "better by, 95 % interval", "better / worse", "verdict")
-    )
+    head = "".join(f"<th>{word}</th>" for word in ("measure", *sides, "speed-up or difference", "better at", "verdict"))
     body = "".join(_rows(runs, points))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
@@ -201,9 +201,24 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
     verdicts = judge(compared)
     for name, pairs in every.items():
         measure = known[name]
-        means = "".join(f"<td>{_mean_text(side, measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
+        verdict = verdicts.get(name)
+        baseline, other = (
+            ResultRow("", mean_interval(side), one, one is None, False).cells(measure)
+            for side, one in ((pairs.baseline, None), (pairs.other, verdict))
+        )
+        means = f"<td>{_value(pairs.baseline, measure, baseline.value)}</td><td>{_value(pairs.other, measure, other.value)}</td>"
         named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
-        yield f"<tr>{named}{means}{_difference(verdicts.get(name), measure)}</tr>"
+        side = "" if verdict is None else f' class="wb-{verdict.side or "even"}"'
+        size = other.size if verdict is not None else ""
+        if measure.unit == "bytes" and verdict is not None and not verdict.of.is_ratio:
+            size = _with_limits(verdict.of.size, measure.unit)
+        rest = f"<td{side}>{size}</td><td>{other.better_at}</td><td{side}>{other.verdict}</td>"
+        yield f"<tr>{named}{means}{rest}</tr>"
+
+
+def _value(values: Any, measure: Measure, text: str) -> str:
+    """Return a mean as the table of results has it; bytes in the unit that a person reads."""
+    return in_unit(mean_interval(values).mean, measure.unit) if measure.unit == "bytes" else text
 
 
 def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:
@@ -220,13 +235,3 @@ def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
 def _named(measure: Measure) -> str:
     arrow = {"lower": "↓", "higher": "↑", "neither": ""}[measure.better]
     return f"{escaped(measure.label)} {arrow}".rstrip()
-
-
-def _difference(verdict: Verdict | None, measure: Measure) -> str:
-    if verdict is None:
-        return "<td></td><td></td><td></td>"
-    one = verdict.of
-    clear = verdict.side or "even"
-    size = size_text(one, FIGURE) if one.is_ratio else _with_limits(one.size, measure.unit)
-    word = verdict_words(verdict, measure)
-    return f'<td class="wb-{clear}">{size}</td><td>{one.wins} / {one.losses}</td><td class="wb-{clear}">{word}</td>'

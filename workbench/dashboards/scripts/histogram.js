@@ -41,6 +41,14 @@ function drawHistogram(sheet, scene) {
   drawMean(sheet, scene, x);
 }
 
+/** The bar under a place on the sheet, and the mean, in words. */
+function barAt({ counts, edges, tied, mean, low, high }, share) {
+  if (!counts.length || share < 0 || share > 1) return "";
+  const value = edges[0] + share * (edges.at(-1) - edges[0]), k = Math.max(0, edges.findLastIndex((edge) => edge <= value));
+  const all = counts.reduce((sum, count) => sum + count, tied), bar = Math.min(k, counts.length - 1);
+  return `${counts[bar]} of ${all} seeds from ${formatted(edges[bar])} to ${formatted(edges[bar + 1])}; mean ${withLimits(mean, low, high)}`;
+}
+
 /** By how much and how sure, in large type; below it both sides in their colours; the pointer finds the p-value. */
 function tell(headline, result, { headline: large, side, sides, brief, words }) {
   headline.textContent = large;
@@ -61,6 +69,7 @@ function render({ model, el }) {
     drawHistogram(sheet, model.get("scene"));
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
+  tellUnderPointer(sheet, (x) => (model.get("drawn") ? barAt(model.get("scene"), (x - LEFT) / (sheet.right - LEFT)) : ""));
   sheet.saves("histogram", redraw.now, () => model.get("scene"));
   redraw();
   return keepDrawn(model, result, redraw);

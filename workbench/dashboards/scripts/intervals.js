@@ -94,6 +94,19 @@ class IntervalPicture {
   }
 }
 
+/** What both sides have at the place nearest to one on the sheet. */
+function valuesAt(picture, at) {
+  const { scene } = picture;
+  if (!scene?.lines.length || at < LEFT || at > picture.sheet.right) return "";
+  const nearest = ({ x }) => x.reduce((best, value, k) => (Math.abs(picture.x(value) - at) < Math.abs(picture.x(x[best]) - at) ? k : best), 0);
+  const sides = scene.lines.map((line) => {
+    const k = nearest(line);
+    return `${line.place ? "other" : "baseline"} ${withLimits(line.mean[k], line.low[k], line.high[k])}`;
+  });
+  const place = scene.lines[0].x[nearest(scene.lines[0])];
+  return `${scene.names[place] ?? formatted(place)}: ${sides.join(", ")}`;
+}
+
 /** Powers of two between two numbers, at most about so many. */
 function decadesOfTwo(from, to, count) {
   const step = Math.max(1, Math.ceil(Math.log2(Math.max(to / from, 2)) / count)), powers = [];
@@ -112,6 +125,7 @@ function render({ model, el }) {
     picture.draw(model.get("scene"));
     picture.sheet.canvas.dataset.drawn = model.get("drawn");
   });
+  tellUnderPointer(picture.sheet, (x) => valuesAt(picture, x));
   picture.sheet.saves("intervals", redraw.now, () => model.get("scene"));
   redraw();
   return keepDrawn(model, el, redraw);
