@@ -78,13 +78,14 @@ class Results(RunSet):
 
         return figure(name, self.plan.sweep.mechanism.engine.name).choose(self, **choices)
 
-    def figure(self, name: str, *, width: float | None = None, **choices: Any) -> Figure:
-        """Draw a figure by its name with Matplotlib, so many inches wide; a notebook cell shows it."""
+    def figure(self, name: str, *, width: float | None = None, dark: bool = False, **choices: Any) -> Figure:
+        """Draw a figure by its name with Matplotlib, so many inches wide, on light or dark paper; a notebook cell shows
+        it."""
         from workbench.figures import figure
-        from workbench.figures.plot_style import Format, formatted
+        from workbench.figures.plot_style import WIDTH, Format, formatted
 
         data = self.figure_data(name, **choices)
-        with formatted(Format() if width is None else Format(width=width)):
+        with formatted(Format(width=WIDTH if width is None else width, is_dark=dark)):
             return figure(name, self.plan.sweep.mechanism.engine.name).draw(data)
 
     def only(self, *words: str) -> Results:

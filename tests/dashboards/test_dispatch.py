@@ -137,7 +137,7 @@ def test_the_view_chooses_colours_modules_and_waiting(shown):
     view["waiting"].field.value = "max"
     scene = shown.panels.timeline.scene
     assert (scene["meaning"], [text for _, text in scene["ticks"]]) == ("channel", ["6", "7"])
-    assert [text for text, _ in scene["key"]] == [f"channel {k}" for k in range(4)]
+    assert [text for text, _ in scene["key"]] == [*(f"channel {k}" for k in range(4)), "idle"]
     assert all(a > b for a, b in zip(shown.panels.waits.scene["lines"][0]["mean"], mean[0]["mean"], strict=True))
 
 

@@ -14,9 +14,10 @@ from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
 from workbench.figures import figure
 from workbench.figures.estimates import mean_curve
-from workbench.figures.marks import FILLS, fills
+from workbench.figures.marks import fills
 from workbench.figures.run_curves import places
 from workbench.metrics.dispatch_modules import spread_after
+from workbench.palette import LIGHT, contrast
 from workbench.runs.run import run_id
 
 TWO = {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
@@ -110,7 +111,7 @@ def test_timeline_ink_and_columns():
     drawn = recipe.draw(data)
     assert [axes.get_title(loc="left") for axes in drawn.axes] == ["first fit", "best fit"]
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["0", "1", "2"]
-    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["channel 0", "channel 1", "channel 2"]
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["channel 0", "channel 1", "channel 2", "idle"]
     assert len(drawn.axes[0].collections[0].get_paths()) == len(data.panels[0].kind)
     columns = data.columns()
     assert len({len(column) for column in columns.values()}) == 1
@@ -134,13 +135,14 @@ def test_what_the_timeline_refuses(one, monkeypatch):
 
 
 def test_many_kinds_have_a_scale_of_colours_and_a_short_legend():
-    assert fills(4) == FILLS[:4] and len(set(fills(9))) == 9
+    assert fills(4) == LIGHT.kinds[:4] and len(set(fills(30))) == 30
+    assert all(contrast(color, LIGHT.paper) >= 3 for color in fills(30))
     result = results(seeds=1)
     recipe = figure("dispatch_timeline")
     data = recipe.data(result)
     many = data._replace(panels=(data.panels[0]._replace(kind=np.arange(len(data.panels[0].kind)) % 30),))
     messages = [text.get_text() for text in recipe.draw(many).legends[0].get_texts()]
-    assert messages == ["channel 0", "channel 15", "channel 29"]
+    assert messages == ["channel 0", "channel 15", "channel 29", "idle"]
 
 
 def test_waits_against_a_varied_number_have_a_line_a_priority():

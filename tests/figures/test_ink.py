@@ -12,7 +12,8 @@ from IPython.core.formatters import DisplayFormatter
 
 from tests.figures.stand_ins import record, runs
 from workbench.figures import figure, plot_style
-from workbench.figures.marks import COLOURS, line_look
+from workbench.figures.marks import line_look
+from workbench.palette import LIGHT
 
 
 @functools.cache
@@ -81,7 +82,7 @@ def test_letters_are_small_but_not_tiny():
 def test_no_two_lines_look_alike():
     looks = [(line_look(k)["color"], line_look(k)["marker"]) for k in range(63)]
     assert len(set(looks)) == 63
-    assert [line_look(k)["color"] for k in range(7)] == list(COLOURS)
+    assert [line_look(k)["color"] for k in range(7)] == list(LIGHT.series)
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])

@@ -1,19 +1,19 @@
-"""Who lies where, and when; and that neighbours differ."""
+"""Who lies where, and when; and that larger workgroups look larger."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 
 from tests.engines.test_shared_memory import simulate
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures._layout_over_time import NO_ADDRESSES, SHADES, WORKGROUPS, shades
-from workbench.figures.marks import FILLS
-from workbench.metrics.shared_memory import Pieces, pieces
+from workbench.figures._layout_over_time import NO_ADDRESSES, WORKGROUPS
+from workbench.figures.plot_style import Format, formatted
+from workbench.palette import DARK, LIGHT
 from workbench.policies.placement import Compaction, FirstFit, PagedMemory
 
 LAYOUT = figure("layout_over_time")
@@ -41,7 +41,7 @@ def test_a_long_run_is_shown_until_150_workgroups_were_granted():
     long = record([(0, 3 * k, 3 * k + 3, 0, 8) for k in range(1000)])
     data = LAYOUT.data(runs({"first_fit": [long]}))
     assert (data.first, data.last) == (0, 3 * WORKGROUPS)
-    assert len(data.panels[0].shade) == WORKGROUPS
+    assert len(data.panels[0].held) == WORKGROUPS
 
 
 def test_the_seed_is_one_that_every_point_finished():
@@ -66,7 +66,7 @@ def test_a_span_that_is_none_or_holds_too_much():
 
 def test_amounts_without_addresses_say_so():
     data = LAYOUT.data(runs({"byte_counter": [TWO._replace(addressed=False, layout="scattered")], "first_fit": [TWO]}))
-    assert data.panels[0].note == NO_ADDRESSES and len(data.panels[0].shade) == 0
+    assert data.panels[0].note == NO_ADDRESSES and len(data.panels[0].held) == 0
     drawn = LAYOUT.draw(data)
     assert NO_ADDRESSES in [text.get_text() for text in drawn.axes[0].texts]
     assert drawn.axes[0].get_position().height < drawn.axes[1].get_position().height
@@ -76,13 +76,13 @@ def test_ink():
     drawn = LAYOUT.draw(LAYOUT.data(runs({"first_fit": [TWO], "best_fit": [LATER]}, segments=[8, 16])))
     titles = [axes.get_title(loc="left") for axes in drawn.axes]
     assert titles == [f"segments = {size}: {name}" for size in (8, 16) for name in ("first fit", "best fit")]
-    (areas,) = drawn.axes[0].collections
+    areas, *_ = drawn.axes[0].collections
     assert [path.vertices[:4].tolist() for path in areas.get_paths()] == [
         [[0, 0], [4, 0], [4, 4], [0, 4]],
         [[1, 4], [3, 4], [3, 8], [1, 8]],
     ]
     assert drawn.axes[0].get_ylabel() == "segment" and drawn.axes[-1].get_xlabel() == "time (cycles)"
-    assert drawn.get_supxlabel() == "seed 0, whole runs; white = free"
+    assert drawn.get_supxlabel() == "seed 0, whole runs"
 
 
 def test_columns_are_what_is_drawn():
@@ -92,37 +92,24 @@ def test_columns_are_what_is_drawn():
     assert columns["first_segment"].tolist() == [0, 4, 0, 4]
 
 
-def touching(result: Pieces) -> list[tuple[int, int]]:
-    """Pairs of pieces of two workgroups that share an edge, cell by cell."""
-    cells: dict[tuple[int, int], int] = {}
-    for k, (begin, end, base, length) in enumerate(zip(*(c.tolist() for c in result[1:]), strict=True)):
-        cells.update({(t, s): k for t in range(begin, end) for s in range(base, base + length)})
-    near = {(cells[t, s], cells.get(n, cells[t, s])) for t, s in cells for n in ((t + 1, s), (t, s + 1))}
-    return [(a, b) for a, b in near if result.workgroup[a] != result.workgroup[b]]
-
-
 jobs = st.lists(st.tuples(st.just(0), st.integers(1, 8), st.integers(1, 9)), min_size=1, max_size=40)
 
 
-@given(jobs)
-def test_neighbours_have_different_shades(rows):
-    result = pieces(simulate(rows, 13, FirstFit()))
-    shade = shades(result)
-    assert shade.min() >= 0 and shade.max() < SHADES
-    alike = [pair for pair in touching(result) if shade[pair[0]] == shade[pair[1]]]
-    assert len(alike) <= 0.02 * len(touching(result))
+@given(jobs, st.sampled_from([FirstFit(), Compaction(), PagedMemory()]))
+def test_a_workgroup_is_as_large_wherever_it_lies(rows, placement):
+    record = simulate(rows, 13, placement)
+    data = LAYOUT.data(runs({"first_fit": [record]}))
+    (panel,) = data.panels
+    assert panel.held.tolist() == [int(record.length[k]) for k in panel.pieces.workgroup]
 
 
-@given(jobs, st.sampled_from([Compaction(), PagedMemory()]))
-def test_a_workgroup_has_one_shade_wherever_it_lies(rows, placement):
-    result = pieces(simulate(rows, 13, placement))
-    shade = shades(result)
-    for workgroup in set(result.workgroup.tolist()):
-        assert len(set(shade[result.workgroup == workgroup])) == 1
-
-
-def test_shades_differ_in_grey():
-    assert len(FILLS) == SHADES
-    rgb = np.array([[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in FILLS])
-    grey = np.sort(rgb @ [0.299, 0.587, 0.114])
-    assert np.diff(grey).min() > 15 and grey[-1] < 225
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_larger_workgroups_are_further_along_the_ramp_on_the_color_of_free_memory(palette):
+    sizes = [*range(1, 6), 3]
+    rows = [(0, k, k + 1, 0, size) for k, size in enumerate(sizes)]
+    with formatted(Format(is_dark=palette is DARK)):
+        drawn = LAYOUT.draw(LAYOUT.data(runs({"first_fit": [record(rows)]})))
+    areas, *_ = drawn.axes[0].collections
+    assert [to_hex(color) for color in areas.get_facecolor()] == [palette.sizes[size - 1] for size in sizes]
+    assert to_hex(drawn.axes[0].get_facecolor()) == palette.free
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["1", "2", "3", "4", "5 segments", "free"]

@@ -10,7 +10,7 @@ import workbench as wb
 from tests.explain.sensitivity.known import known_engine, study
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.marks import INK, QUIET
+from workbench.palette import LIGHT
 
 BARS, PAIRS = figure("sensitivities"), figure("interactions")
 TWO = {"placement": {"vary": ["first_fit", "best_fit"]}}
@@ -106,7 +106,7 @@ def test_ink_a_number_a_cell_grey_where_it_may_be_zero(sobol):
         assert [text.get_position() for text in numbers] == [(j, i) for i, j in cells]
         for text, cell in zip(numbers, cells, strict=True):
             assert float(text.get_text().replace("\N{MINUS SIGN}", "-")) == pytest.approx(panel.value[cell], abs=0.005)
-            assert to_rgb(text.get_color()) == to_rgb(INK if panel.low[cell] > 0 else QUIET)
+            assert to_rgb(text.get_color()) == to_rgb(LIGHT.ink if panel.low[cell] > 0 else LIGHT.quiet)
         (image,) = axes.images
         assert image.get_array().mask.tolist() == np.triu(np.ones((3, 3), bool), 1).tolist()
         assert [text.get_text() for text in axes.get_yticklabels()] == ["x1  1", "x2  2", "x3  3"]

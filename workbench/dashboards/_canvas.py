@@ -10,6 +10,7 @@ a box is told of changes alone and never of its state.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 import traitlets
 
 from workbench.metrics.statistics import Steps
+from workbench.palette import DARK, LIGHT
 
 
 class CanvasWidget(anywidget.AnyWidget):
@@ -51,9 +53,11 @@ class PickingWidget(CanvasWidget):
 
 
 def script(*names: str) -> str:
-    """Return the JavaScript of a panel, one file after the other, behind the words that all panels share."""
+    """Return the JavaScript of a panel: the palettes, what all panels share, then its own files one after the other."""
     folder = Path(__file__).parent / "scripts"
-    return "\n".join((folder / file).read_text() for file in ("canvas.js", "pdf_ink.js", *names))
+    palettes = json.dumps({"light": LIGHT.named(), "dark": DARK.named()})
+    files = ((folder / file).read_text() for file in ("canvas.js", "pdf_ink.js", *names))
+    return "\n".join([f"const PALETTES = {palettes};", *files])
 
 
 class PointsPanel(PickingWidget):

@@ -15,11 +15,12 @@ import numpy as np
 from workbench.dashboards._elements import escaped
 from workbench.explain.decisions import OWN, Decision
 from workbench.number_text import number
+from workbench.palette import css
 from workbench.structures.bitmaps import unpacked
 
 WIDE, BAR, GAP = 420, 46, 16
 MOST_BARS = 96
-TAKEN, FREE, CHOSEN = "#8a949e", "#ffffff", "#c8501e"
+TAKEN, FREE, CHOSEN, START = map(css, ("taken", "free", "chosen", "better"))
 MOST_SHOWN = 12
 """Entries of an array in the table; the picture has more."""
 
@@ -87,10 +88,10 @@ def _memory(decision: Decision) -> str:
     for hole in holes(decision.saw["free"], segments, length):
         parts.append(_box(hole.start * unit, 14, hole.length * unit, 22, FREE))
         if hole.lowest >= 0:
-            parts.append(_box(hole.lowest * unit, 40, max((hole.highest - hole.lowest + 1) * unit, 1), 5, "#0072b2"))
+            parts.append(_box(hole.lowest * unit, 40, max((hole.highest - hole.lowest + 1) * unit, 1), 5, START))
     if start >= 0:
         parts.append(_box(start * unit, 14, length * unit, 22, CHOSEN))
-    words = "grey: taken, white: free, orange: granted, blue: starts that are possible"
+    words = "grey: taken, yellow: free, orange: granted, blue: starts that are possible"
     return _svg(66, _text(0, 10, "segment 0") + "".join(parts) + _text(0, 60, words))
 
 
@@ -161,13 +162,13 @@ def _bars(name: str, values: Sequence[float], top: float, chosen: int) -> str:
     for k, value in enumerate(values):
         size = (BAR - 14) * abs(value) / span
         y = zero - size if value >= 0 else zero
-        parts.append(_box(k * unit + 0.5, y, max(unit - 1, 0.5), size, CHOSEN if k == chosen else "#0072b2"))
+        parts.append(_box(k * unit + 0.5, y, max(unit - 1, 0.5), size, CHOSEN if k == chosen else START))
     return "".join(parts)
 
 
 def _box(x: float, y: float, wide: float, high: float, fill: str) -> str:
     shape = f'x="{x:.2f}" y="{y:.2f}" width="{wide:.2f}" height="{high:.2f}"'
-    return f'<rect {shape} fill="{fill}" stroke="#767676" stroke-width="0.4"/>'
+    return f'<rect {shape} fill="{fill}" stroke="{css("quiet")}" stroke-width="0.4"/>'
 
 
 def _text(x: float, y: float, words: str) -> str:

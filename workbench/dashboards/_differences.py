@@ -24,7 +24,7 @@ from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, Pairs, Verdict, compare, judge, pair
 from workbench.statistics.interval import mean_interval
 from workbench.statistics.quantities import sized
-from workbench.statistics.result_rows import ResultRow, verdict_words
+from workbench.statistics.result_rows import Cells, ResultRow, verdict_words
 from workbench.statistics.result_table import result_table
 from workbench.statistics.sentences import shown
 
@@ -202,23 +202,23 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
     for name, pairs in every.items():
         measure = known[name]
         verdict = verdicts.get(name)
-        baseline, other = (
-            ResultRow("", mean_interval(side), one, one is None, False).cells(measure)
-            for side, one in ((pairs.baseline, None), (pairs.other, verdict))
-        )
-        means = f"<td>{_value(pairs.baseline, measure, baseline.value)}</td><td>{_value(pairs.other, measure, other.value)}</td>"
+        baseline, other = _cells(pairs.baseline, None, measure), _cells(pairs.other, verdict, measure)
         named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
-        side = "" if verdict is None else f' class="wb-{verdict.side or "even"}"'
-        size = other.size if verdict is not None else ""
-        if measure.unit == "bytes" and verdict is not None and not verdict.of.is_ratio:
-            size = _with_limits(verdict.of.size, measure.unit)
-        rest = f"<td{side}>{size}</td><td>{other.better_at}</td><td{side}>{other.verdict}</td>"
-        yield f"<tr>{named}{means}{rest}</tr>"
+        color = "" if verdict is None else f' class="wb-{verdict.side or "even"}"'
+        size = "" if verdict is None else other.size
+        texts = (("", baseline.value), ("", other.value), (color, size), ("", other.better_at), (color, other.verdict))
+        yield f"<tr>{named}{''.join(f'<td{look}>{text}</td>' for look, text in texts)}</tr>"
 
 
-def _value(values: Any, measure: Measure, text: str) -> str:
-    """Return a mean as the table of results has it; bytes in the unit that a person reads."""
-    return in_unit(mean_interval(values).mean, measure.unit) if measure.unit == "bytes" else text
+def _cells(values: Any, verdict: Verdict | None, measure: Measure) -> Cells:
+    """Return the cells of a side as the table of results has them; bytes in the unit that a person reads."""
+    mean = mean_interval(values)
+    cells = ResultRow("", mean, verdict, verdict is None, False).cells(measure)
+    if measure.unit != "bytes":
+        return cells
+    cells = cells._replace(value=in_unit(mean.mean, measure.unit))
+    is_difference = verdict is not None and not verdict.of.is_ratio
+    return cells._replace(size=_with_limits(verdict.of.size, measure.unit)) if is_difference else cells
 
 
 def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:

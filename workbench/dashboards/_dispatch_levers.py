@@ -31,6 +31,7 @@ from workbench.dashboards._settings import Setting, look_up, path_of, put, value
 from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.machine import Machine
+from workbench.palette import css
 from workbench.policies.dispatch.choice.energy import LeastRecentEnergy
 from workbench.policies.dispatch.priority_rules import PriorityWindows
 from workbench.policies.dispatch.stuck import Backfill, NeverSplit, SplitWhenStuck
@@ -49,6 +50,7 @@ from workbench.workloads.synthetic.laws import Law
 _PATHS = {"baseline": "policy", "other": "other"}
 _PLAIN = (ExactRun.name, "static_priority", NeverSplit.name, "most_residual")
 """What a slot has when the lever's policy was turned off."""
+_CSS_FILLS = [css(name) for name in FILLS]
 SAME = ""
 """What stands for the baseline's policy on the other side."""
 LEVELS = 4
@@ -93,7 +95,7 @@ def dispatch_card_levers() -> list[CardLever]:
             on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
             off=lambda _: "static_priority",
             usual=lambda setting, _: _windows(setting),
-            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
+            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], _CSS_FILLS),
         ),
         OfPolicy(
             letter="G",

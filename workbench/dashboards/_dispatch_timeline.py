@@ -10,14 +10,15 @@ import numpy as np
 from workbench.dashboards._canvas import CanvasWidget, column, curve, note, script
 from workbench.figures.dispatch_timeline import Strips, strips
 from workbench.metrics.dispatch_rows import by_start, makespan, running_over_time, waiting_over_time
+from workbench.palette import LIGHT
 from workbench.records.dispatch import DispatchRecord
 
 MOST_DISPATCHES = 1_500
 """So many dispatches to the modules that are shown are drawn; of a longer run the beginning is."""
 MODULE, LEAST, MOST = 44, 120, 360
 """Pixels that a module is high, and the least and the most of a strip."""
-FILLS = ("#c8501e", "#f2d16b", "#56b4e9", "#0072b2", "#23394a", "#8fbf7f", "#b8a1c9", "#a6761d", "#d98cb3")
-"""Of priorities or channels; where there are more they begin again."""
+FILLS = tuple(f"kinds{k}" for k in range(len(LIGHT.kinds)))
+"""Of priorities or channels, as in the figure; where there are more they begin again."""
 
 _LINES = (("waiting groups", waiting_over_time), ("running waves", running_over_time))
 
@@ -52,7 +53,7 @@ def dispatch_scene(
         "ticks": [[rows - (k + 0.5) * units * slots, f"{modules[0] + k}"] for k in range(count)],
         "rules": [k * units * slots for k in range(1, count)],
         "fills": [FILLS[k % len(FILLS)] for k in range(len(kinds))],
-        "key": [[f"{by} {kind}", fill] for kind, fill in zip(kinds, FILLS, strict=False)],
+        "key": [[f"{by} {kind}", fill] for kind, fill in zip(kinds, FILLS, strict=False)] + [["idle", "free"]],
         "until": until,
         "note": note(until, whole),
         "strips": [_strip(one, modules[0], slots, rows, kinds[0]) for one in all_strips],

@@ -9,11 +9,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from workbench.dashboards._elements import escaped
+from workbench.palette import css
 
 WIDTH, HEIGHT = 180, 24
-COLOURS = ("currentColor", "#e8590c")
+COLOURS = ("currentColor", css("series1"))
 """Of the baseline and the other side."""
-_TAKEN = "#b9b9b9"
+_TAKEN = css("taken")
 _FREE = ((0.02, 0.27), (0.34, 0.45), (0.52, 0.93))
 """Where a resource is free in the drawings, as shares of it: three runs, none of which begins at a round number."""
 

@@ -19,7 +19,7 @@ from workbench.errors import WorkbenchError
 from workbench.number_text import bytes_said
 from workbench.workloads.allocator_log import ACTIONS
 
-GREY, BLACK, ORANGE = "#8a949e", "#222222", "#e8590c"
+GREY, BLACK, ORANGE = "quiet", "series0", "series1"
 _WIDE = {"width": "auto", "flex": "1 1 240px"}
 _WHOLE = {"description_width": "initial"}
 

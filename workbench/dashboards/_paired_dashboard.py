@@ -42,6 +42,7 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.run_set import RunSet
 from workbench.mechanisms.compilation import is_compiled
 from workbench.mechanisms.mechanism import mechanism
+from workbench.palette import notebook_css, page_css
 from workbench.workloads.workload import Workload
 
 COARSE_SECONDS = 0.08
@@ -124,7 +125,8 @@ class PairedDashboard(widgets.HBox):
         why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
         self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, several, why, self.folded])
         self.board.add_class("wb-board")
-        style = widgets.HTML(f"<style>{''.join(sheet.read_text() for sheet in _STYLES)}</style>")
+        sheets = [notebook_css(), page_css(":has(.wb-page)"), *(sheet.read_text() for sheet in _STYLES)]
+        style = widgets.HTML(f"<style>{''.join(sheets)}</style>")
         self.opened = widgets.VBox([])
         self.cards = LeverCards(config.cards(), self.sidebar, self._try)
         self.heartbeat = Heartbeat()

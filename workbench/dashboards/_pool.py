@@ -71,8 +71,8 @@ BAND = 34
 """Pixels that a card is high."""
 ROWS = 100
 """Of a band: per cent of the card's memory."""
-FILLS = ("#0072b2", "#c8501e", "#d8dfe6")
-KEY = [[text, fill] for text, fill in zip(("own", "lent to others", "cached"), FILLS, strict=True)]
+FILLS = ("sizes2", "kinds0", "cached")
+KEY = [[text, fill] for text, fill in zip(("own", "lent to others", "cached", "free"), (*FILLS, "free"), strict=True)]
 
 
 def pool_dashboard() -> PairedDashboard:

@@ -17,6 +17,7 @@ from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
+from workbench.figures.size_steps import STEPS, SizeSteps, size_steps
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import free_over_time, pieces, queue_over_time
 from workbench.records.shared_memory import SharedMemoryRecord, drain_cycle
@@ -67,8 +68,6 @@ CONFIG = DashboardConfig(
 MOST_GRANTS = 20_000
 """So many grants a run are drawn; of a longer run the beginning is shown."""
 HIGH = 140
-FILLS = ("#56b4e9", "#0072b2", "#f2d16b", "#c8501e", "#23394a", "#8fbf7f", "#b8a1c9")
-"""Workgroups that follow each other differ; the colours mean nothing else."""
 
 _LINES = (("waiting workgroups", queue_over_time), ("free segments", free_over_time))
 
@@ -105,6 +104,8 @@ def time_scene(names: Sequence[str], records: Sequence[SharedMemoryRecord]) -> d
     whole = max(1, *map(drain_cycle, records))
     until = min([whole, *(_drawable(record) for record in records if len(record.grant) > MOST_GRANTS)])
     segments = records[0].segments
+    steps = size_steps(record.length for record in records)
+    names_and_colors = zip(steps.names("segments"), steps.colors(), strict=True)
     return {
         "names": list(names),
         "high": HIGH,
@@ -112,23 +113,26 @@ def time_scene(names: Sequence[str], records: Sequence[SharedMemoryRecord]) -> d
         "axis": "segment",
         "ticks": [[row, f"{row:,}"] for row in (0, round(segments / 2), segments)],
         "rules": [],
-        "fills": FILLS,
-        "key": [],
+        "fills": [f"sizes{k}" for k in range(STEPS)],
+        "key": [*([name, f"sizes{color}"] for name, color in names_and_colors), ["free", "free"]],
         "until": until,
         "note": note(until, whole),
-        "strips": [_strip(record, until) for record in records],
+        "strips": [_strip(record, until, steps) for record in records],
         "lines": [
             {"label": label, "curves": [curve(series(record), until) for record in records]} for label, series in _LINES
         ],
     }
 
 
-def _strip(record: SharedMemoryRecord, until: int) -> dict[str, Any]:
+def _strip(record: SharedMemoryRecord, until: int, steps: SizeSteps) -> dict[str, Any]:
     try:
         rectangles = pieces(record, until)
     except InputError as why:
         return {"message": str(why), "pieces": b""}
-    return {"message": "", "pieces": column(np.concatenate([*rectangles, rectangles.workgroup % len(FILLS)]))}
+    return {
+        "message": "",
+        "pieces": column(np.concatenate([*rectangles, steps.of(record.length[rectangles.workgroup])])),
+    }
 
 
 def _drawable(record: SharedMemoryRecord) -> int:

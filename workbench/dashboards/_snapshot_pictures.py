@@ -27,6 +27,7 @@ class Line(NamedTuple):
     bytes: np.ndarray
     """int64[events + 1], after each number of events."""
     colour: str
+    """A name of the palette."""
     dash: tuple[int, ...] = ()
 
 
@@ -87,16 +88,16 @@ AGES = (10, 100, 1_000, 10_000)
 """Events at which another colour begins."""
 
 AGE_KEY = (
-    ("< 10", "#e0cf2e"),
-    ("< 100", "#7ad151"),
-    ("< 1,000", "#22a884"),
-    ("< 10,000", "#2a788e"),
-    ("older", "#414487"),
-    ("before the history", "#440154"),
+    ("< 10", "ages0"),
+    ("< 100", "ages1"),
+    ("< 1,000", "ages2"),
+    ("< 10,000", "ages3"),
+    ("older", "ages4"),
+    ("before the history", "ages5"),
 )
-"""Light is young and dark is old, in steps that are told apart without their hue (viridis)."""
+"""Steps of lightness from young to old, which are told apart without their hue too."""
 
-STATE_KEY = (("in use", "#0072b2"), ("freed, awaits other streams", "#e69f00"))
+STATE_KEY = (("in use", "sizes2"), ("freed, awaits other streams", "kinds0"))
 
 
 class SegmentMapPanel(CanvasWidget):

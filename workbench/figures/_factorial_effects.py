@@ -109,19 +109,21 @@ def _triangle(axes: Axes, data: FactorialEffects, setting: str, most: float) -> 
 def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     from matplotlib.patches import Rectangle
 
-    from workbench.figures import marks, plot_style
+    from workbench.figures import plot_style
 
     gains = one.gain.mean > 0
-    fill = marks.GOOD if gains else marks.BAD
+    fill = plot_style.palette().better if gains else plot_style.palette().worse
     paint = min(abs(one.gain.mean) / most, 1.0) ** 0.5 if one.clear else 0.0
     hatch = "////" if one.clear and not gains else ""
     corner = left - 0.48, low - 0.46
     axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=fill, alpha=0.65 * paint, linewidth=0))
-    axes.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor="#CCCCCC", linewidth=0.4))
+    axes.add_patch(
+        Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor=plot_style.palette().paper, linewidth=0.4)
+    )
     half = (one.gain.high - one.gain.low) / 2
     width = f" ±{to_decimals(half, 1, FIGURE)}" if np.isfinite(half) else ""
     text = f"{to_decimals(one.gain.mean, 1, FIGURE, signed=True)}{width}"
-    colour = marks.INK if one.clear else marks.QUIET
+    colour = plot_style.palette().ink if one.clear else plot_style.palette().quiet
     axes.text(left, low, text, ha="center", va="center", fontsize=plot_style.SMALL - 0.7, color=colour)
 
 

@@ -66,14 +66,16 @@ def _frames(frame: Frame, start: int, depth: int, least: float) -> Iterator[tupl
 @on_paper
 def draw_flames(data: Flames) -> Figure:
     """Draw frames below those that called them, as wide as what is live below them; a colour is a frame's name."""
+    from matplotlib.colors import to_rgba
+
     from workbench.figures import plot_style
 
-    rows = int(data.depth.max()) + 1
+    rows, named = int(data.depth.max()) + 1, plot_style.palette().named()
     figure, (axes,) = plot_style.stacked(1, (0.5 + 0.13 * rows,))
     total = max(float(data.gib[0]), 1e-9)
     for name, depth, start, size in zip(*data[1:], strict=True):
-        colour = COLOURS[crc32(name.encode()) % len(COLOURS)] if depth else "#BBBBBB"
-        axes.barh(depth, size, 0.92, left=start, color=colour, alpha=0.55, edgecolor="white", linewidth=0.4)
+        colour = named[COLOURS[crc32(name.encode()) % len(COLOURS)] if depth else "taken"]
+        axes.barh(depth, size, 0.92, left=start, color=to_rgba(colour, 0.25), edgecolor=colour, linewidth=0.4)
         letters = int(LETTERS * size / total)
         if letters > 2:
             words = name if len(name) <= letters else f"…{name[1 - letters :]}"

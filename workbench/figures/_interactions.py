@@ -112,18 +112,24 @@ def draw_interactions(data: Interactions) -> Figure:
 def _map(axes: Axes, panel: Shares) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
-    from workbench.figures import frame, marks, plot_style
+    from workbench.figures import frame, plot_style
 
     count = len(panel.names)
     below = np.tril(np.ones((count, count), bool))
-    paint = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", marks.GOOD])
+    paint = LinearSegmentedColormap.from_list("shares", [plot_style.palette().paper, plot_style.palette().better])
     masked = np.ma.masked_array(np.clip(panel.value, 0, None), ~below)
     axes.imshow(masked, cmap=paint, vmin=0, vmax=max(_PALEST_SHARE, float(masked.max())), aspect="auto", alpha=0.75)
     for i, j in np.argwhere(below).tolist():
         sure = panel.low[i, j] > 0
         text = to_decimals(panel.value[i, j], 2, FIGURE)
         axes.text(
-            j, i, text, ha="center", va="center", fontsize=plot_style.SMALL, color=marks.INK if sure else marks.QUIET
+            j,
+            i,
+            text,
+            ha="center",
+            va="center",
+            fontsize=plot_style.SMALL,
+            color=plot_style.palette().ink if sure else plot_style.palette().quiet,
         )
     frame.number_sides(axes, panel.names)
 

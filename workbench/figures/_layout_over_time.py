@@ -1,6 +1,6 @@
 """Which workgroup holds which segments over time, one panel a policy.
 
-Segments are colored by workgroup; neighbors differ in color and in grey.
+Workgroups are colored by their size, in one hue; free segments have another.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each, span_words
 from workbench.figures.registry import on_paper, recipe
+from workbench.figures.size_steps import size_steps
 from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.records.shared_memory import drain_cycle
 
@@ -37,8 +38,8 @@ class Layout(NamedTuple):
     """Of the memory."""
     pieces: Pieces
     """The rectangles that lie at least partly in the span of the picture; none where there are no addresses."""
-    shade: np.ndarray
-    """int64[pieces], neighbours differ."""
+    held: np.ndarray
+    """int64[pieces], the segments that the workgroup holds in all."""
     note: str
     """Why there is nothing to see, where that is so."""
     end: int
@@ -67,7 +68,7 @@ class LayoutOverTime(NamedTuple):
                 "to_cycles": panel.pieces.end,
                 "first_segment": panel.pieces.base,
                 "length_segments": panel.pieces.length,
-                "shade": panel.shade,
+                "workgroup_segments": panel.held,
             }
             for panel in self.panels
         )
@@ -120,60 +121,31 @@ def _segment_layout(setting: str, name: str, record: Any, first: int, last: int)
             f"layout_over_time draws {MOST_PIECES} rectangles a panel; {name} has {len(kept.workgroup)} from cycle "
             f"{first} to {last}. Choose a shorter span, such as cycles=({first}, {first + (last - first) // 10})."
         )
-    return Layout(setting, name, record.segments, kept, shades(kept), "", drain_cycle(record))
+    return Layout(setting, name, record.segments, kept, record.length[kept.workgroup], "", drain_cycle(record))
 
 
 @on_paper
 def draw_layout_over_time(data: LayoutOverTime) -> Figure:
-    """Draw rectangles on white: what is free stays white."""
+    """Draw rectangles from light to dark by the size of the workgroup, on the color of free memory."""
     from workbench.figures import frame, marks, plot_style
 
     figure, axes = plot_style.stacked(len(data.panels), [0.28 if panel.note else 1.25 for panel in data.panels])
+    steps = size_steps(panel.held for panel in data.panels)
     for one, panel in zip(axes, data.panels, strict=True):
         at = panel.pieces
-        marks.rectangles(one, (at.begin, at.end), (at.base, at.base + at.length), panel.shade)
+        one.set_facecolor(plot_style.palette().paper if panel.note else plot_style.palette().free)
+        marks.sized(one, (at.begin, at.end), (at.base, at.base + at.length), steps.of(panel.held))
         frame.title(one, heading(panel.setting, panel.name))
         one.set_ylim(0, panel.segments)
         one.set_xlim(data.first, data.last)
     part = span_words(data.first, data.last, [panel.end for panel in data.panels])
-    frame.name_sides(axes, "time (cycles)", "segment", f"seed {data.seed}, {part}; white = free")
+    marks.size_key(axes[0], steps, "segments")
+    frame.name_sides(axes, "time (cycles)", "segment", f"seed {data.seed}, {part}")
     for one, panel in zip(axes, data.panels, strict=True):
         if panel.note:
             frame.say_instead(one, panel.note)
+    frame.legend(figure, axes)
     return figure
-
-
-SHADES = 5
-"""How many there are. Four would do for single rectangles (four colour theorem), but not one by one in order."""
-
-
-def shades(pieces: Pieces) -> np.ndarray:
-    """Return a shade a piece: int64[pieces], from 0 to SHADES - 1; all pieces of a workgroup have the same.
-
-    Workgroups choose in their order: of the shades that the fewest neighbours have, the one used least so far; the
-    lower one wins a tie. Neighbours share an edge, in space or in time.
-    """
-    chosen = np.full(len(pieces.workgroup), -1)
-    used = np.zeros(SHADES, np.int64)
-    starts = np.flatnonzero(np.diff(pieces.workgroup, prepend=-1))
-    for first, beyond in zip(starts, np.append(starts[1:], len(chosen)), strict=True):
-        near = np.zeros(len(chosen), bool)
-        for piece in range(first, beyond):
-            near |= _neighbors(pieces, piece)
-        around = np.bincount(chosen[near & (chosen >= 0)], minlength=SHADES)
-        shade = int(np.lexsort((used, around))[0])
-        chosen[first:beyond] = shade
-        used[shade] += 1
-    return chosen
-
-
-def _neighbors(pieces: Pieces, piece: int) -> np.ndarray:
-    begin, end, base, top = pieces.begin, pieces.end, pieces.base, pieces.base + pieces.length
-    together = (begin < end[piece]) & (end > begin[piece])
-    level = (base < top[piece]) & (top > base[piece])
-    adjacent = (base == top[piece]) | (top == base[piece])
-    after = (begin == end[piece]) | (end == begin[piece])
-    return np.asarray((together & adjacent) | (level & after))
 
 
 LAYOUT_OVER_TIME_FIGURE = recipe("shared_memory", layout_over_time_data, draw_layout_over_time)

@@ -103,18 +103,33 @@ def draw_lending_graph(data: LendingGraph) -> Figure:
 
 
 def _board(axes: Axes, panel: Lending, most: float) -> None:
-    from workbench.figures import marks, plot_style
+    from workbench.figures import plot_style
 
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(panel.cards)) / len(panel.cards)
     x, y = np.cos(angle), np.sin(angle)
     fastest = max(float(panel.gbps.max()), 1e-9)
     for i, j in zip(*np.nonzero(np.triu(panel.gbps)), strict=True):
-        axes.plot(x[[i, j]], y[[i, j]], color="#D0D0D0", linewidth=0.3 + 1.5 * panel.gbps[i, j] / fastest, zorder=1)
+        axes.plot(
+            x[[i, j]],
+            y[[i, j]],
+            color=plot_style.palette().quiet,
+            linewidth=0.3 + 1.5 * panel.gbps[i, j] / fastest,
+            zorder=1,
+        )
     for i, j in zip(*np.nonzero(panel.lent_gib), strict=True):
         _arrow(axes, (x[i], y[i]), (x[j], y[j]), panel.lent_gib[i, j] / most)
     for name, at, up, gib in zip(panel.cards, x, y, panel.lent_gib.sum(axis=1), strict=True):
-        text, edge = (f"{name}\n{number(gib, 3, FIGURE)}", marks.COLOURS[1]) if gib else (name, marks.INK)
-        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
+        text, edge = (
+            (f"{name}\n{number(gib, 3, FIGURE)}", plot_style.palette().series[1])
+            if gib
+            else (name, plot_style.palette().ink)
+        )
+        box = {
+            "boxstyle": "round,pad=0.2",
+            "facecolor": plot_style.palette().paper,
+            "edgecolor": edge,
+            "linewidth": 0.6,
+        }
         axes.text(
             at, up, text, ha="center", va="center", fontsize=plot_style.SMALL - 1, bbox=box, zorder=3, linespacing=1.1
         )
@@ -126,10 +141,10 @@ def _board(axes: Axes, panel: Lending, most: float) -> None:
 
 def _arrow(axes: Axes, lender: tuple[float, float], borrower: tuple[float, float], share: float) -> None:
     """Draw an arrow bent outwards, so that it does not lie on the link; shares of the widest."""
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     wide = max(_WIDEST * share, 0.5)
-    look = {"arrowstyle": "-|>", "color": marks.COLOURS[1], "linewidth": wide, "mutation_scale": 5 + wide}
+    look = {"arrowstyle": "-|>", "color": plot_style.palette().series[1], "linewidth": wide, "mutation_scale": 5 + wide}
     ends = {"shrinkA": 9, "shrinkB": 9, "connectionstyle": "arc3,rad=0.3"}
     axes.annotate("", borrower, lender, arrowprops={**look, **ends}, zorder=2)
 

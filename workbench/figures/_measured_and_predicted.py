@@ -185,20 +185,24 @@ def _draw_law(axes: Axes, line: LawCurve) -> None:
 
 
 def _draw_measured(axes: Axes, curve: Curve, rival: str) -> None:
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     order = np.argsort(curve.x, kind="stable")
     if np.isfinite(curve.rival).any():
         look: dict[str, Any] = {"linestyle": "--", "linewidth": 0.8}
         if not curve.joined:
             look = {"linestyle": "none", "marker": "_", "markersize": 5, "markeredgewidth": 0.8}
-        axes.plot(curve.x[order], curve.rival[order], color=marks.QUIET, label=rival, zorder=1, **look)
+        axes.plot(curve.x[order], curve.rival[order], color=plot_style.palette().quiet, label=rival, zorder=1, **look)
     neither = np.zeros(len(curve.x), bool) if curve.neither is None else curve.neither
     size = 3 if len(curve.x) > _DENSE else 9
     parts: tuple[tuple[np.ndarray, dict[str, Any], str], ...] = (
-        (curve.judged, {"marker": "o", "c": marks.INK}, "measured, judged"),
-        (~curve.judged & ~neither, {"marker": "o", "c": "white", "edgecolors": marks.INK}, "measured, fitted"),
-        (neither, {"marker": "x", "c": marks.INK}, "measured, neither fitted nor judged"),
+        (curve.judged, {"marker": "o", "c": plot_style.palette().ink}, "measured, judged"),
+        (
+            ~curve.judged & ~neither,
+            {"marker": "o", "c": plot_style.palette().paper, "edgecolors": plot_style.palette().ink},
+            "measured, fitted",
+        ),
+        (neither, {"marker": "x", "c": plot_style.palette().ink}, "measured, neither fitted nor judged"),
     )
     for chosen, of_part, label in parts:
         if chosen.any():

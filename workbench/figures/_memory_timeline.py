@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.advice.torch_memory.timeline import Column as Kind
 from workbench.advice.torch_memory.timeline import Timeline, columns_of, timeline_of
-from workbench.advice.torch_memory.timeline_chart import KINDS, REQUEST, Stack, colours_of
+from workbench.advice.torch_memory.timeline_chart import KINDS, Stack, colours_of
 from workbench.figures._flame_graph import GIB
 from workbench.figures.figure_files import Column, below
 from workbench.figures.registry import on_paper
@@ -103,7 +103,10 @@ def draw_timeline(data: MemoryTimeline) -> Figure:
 
 
 def _stacked(axes: Axes, data: MemoryTimeline) -> None:
-    drawn, colours = data.drawn, colours_of(data.drawn)
+    from workbench.figures import plot_style
+
+    tones, drawn = plot_style.palette(), data.drawn
+    colours = {stack: tones.named()[name] for stack, name in colours_of(drawn).items()}
     edges = np.append(drawn.moments, data.drawn.events)
     names = {stack: f"{stack[0]}" for stack, _ in drawn.largest(NAMED)}
     for piece, bottom in zip(drawn.pieces, drawn.bottoms(), strict=True):
@@ -114,11 +117,17 @@ def _stacked(axes: Axes, data: MemoryTimeline) -> None:
         stack = band.site, band.callers
         _step(axes, edges, base, base + band.bytes, colours[stack], names, stack)
         base = base + band.bytes
-    _step(axes, edges, base, drawn.live, "#999999", names, ("", ()))
-    _step(axes, edges, drawn.live, np.maximum(drawn.live, drawn.reserved), "#EEEEEE", names, ("", ()))
-    axes.step(edges, np.append(drawn.reserved, drawn.reserved[-1:]) / GIB, where="post", color="#222222", linewidth=0.7)
+    _step(axes, edges, base, drawn.live, tones.taken, names, ("", ()))
+    _step(axes, edges, drawn.live, np.maximum(drawn.live, drawn.reserved), tones.free, names, ("", ()))
+    axes.step(
+        edges,
+        np.append(drawn.reserved, drawn.reserved[-1:]) / GIB,
+        where="post",
+        color=tones.ink,
+        linewidth=0.7,
+    )
     moment = int(drawn.moments[drawn.decisive])
-    axes.axvline(moment, color=REQUEST if data.request_bytes else "#222222", linewidth=0.7, linestyle="--")
+    axes.axvline(moment, color=tones.alarm if data.request_bytes else tones.ink, linewidth=0.7, linestyle="--")
     axes.set(xlabel="event", ylabel=f"{data.card} (GiB)", xlim=(0, max(data.drawn.events, 1)))
 
 
@@ -133,24 +142,34 @@ def _step(
 ) -> None:
     """Fill steps between two heights; the first shape of a stack gives the legend its name."""
     low, high = (np.append(size, size[-1:]) / GIB for size in (bottom, top))
-    axes.fill_between(edges, low, high, step="post", color=colour, alpha=0.8, linewidth=0, label=names.pop(stack, None))
+    axes.fill_between(edges, low, high, step="post", color=colour, linewidth=0, label=names.pop(stack, None))
 
 
 def _column(axes: Axes, data: MemoryTimeline) -> None:
+    from workbench.figures import plot_style
+
+    tones = plot_style.palette()
     base, kept = 0.0, 0.0
     for kind in data.kinds:
         size = kind.bytes / GIB
         if size:
             axes.bar(
-                0, size, 0.8, bottom=base, color=KINDS[kind.name], edgecolor="#777777", linewidth=0.3, label=kind.name
+                0,
+                size,
+                0.8,
+                bottom=base,
+                color=tones.named()[KINDS[kind.name]],
+                edgecolor=tones.quiet,
+                linewidth=0.3,
+                label=kind.name,
             )
         base += size
         kept += 0 if kind.returns or kind.is_left else size
     if data.request_bytes:
         size = data.request_bytes / GIB
-        axes.bar(0.9, size, 0.8, bottom=kept, color=REQUEST, alpha=0.55, label="requested")
+        axes.bar(0.9, size, 0.8, bottom=kept, color=tones.alarm, alpha=0.55, label="requested")
         if any(kind.is_left for kind in data.kinds):
-            axes.axhline(base, color=REQUEST, linewidth=0.7, linestyle=":")
+            axes.axhline(base, color=tones.alarm, linewidth=0.7, linestyle=":")
     axes.set_xticks([])
     axes.tick_params(axis="y", left=False)
     axes.spines["left"].set_visible(False)

@@ -165,7 +165,7 @@ def draw(data: Pareto) -> Figure:
         order = np.argsort(panel.x.mean[panel.front], kind="stable")
         x, y = (side.mean[panel.front][order] for side in (panel.x, panel.y))
         drawstyle = "steps-post" if data.x.better == "lower" else "steps-pre"
-        one.plot(x, y, drawstyle=drawstyle, color=marks.QUIET, linewidth=0.7, zorder=1)
+        one.plot(x, y, drawstyle=drawstyle, color=plot_style.palette().quiet, linewidth=0.7, zorder=1)
     counts = [int(n) for panel in data.panels for n in panel.n if n]
     without = dict.fromkeys(name for panel in data.panels for name in panel.without)
     note = (rests_on(counts) if counts else "") + (f"; not defined: {', '.join(without)}" if without else "")

@@ -12,8 +12,7 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 from workbench.figures.frame import key, words
-from workbench.figures.marks import QUIET
-from workbench.figures.plot_style import SMALL, Sheet
+from workbench.figures.plot_style import SMALL, Sheet, palette
 
 _WAYS = [(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)]
 """Across a corner first: what runs level or upright through a point is its interval."""
@@ -21,7 +20,6 @@ _FAR = (3.0, 9.0, 16.0, 24.0)
 """Points of print between a point and its name; the nearest that is free."""
 _DOT = 2.5
 """Points of print that a point takes to each side."""
-_LINE = {"arrowstyle": "-", "color": QUIET, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 0}
 
 
 class Names(NamedTuple):
@@ -75,9 +73,16 @@ def _name(unit: float, panel: Names) -> list[Annotation]:
 
 
 def _write(axes: Axes, name: str, point: np.ndarray, offset: np.ndarray, with_line: bool) -> Annotation:
-    look: dict[str, Any] = {"fontsize": SMALL, "path_effects": [withStroke(linewidth=1.5, foreground="white")]}
-    line = _LINE if with_line else None
-    text = axes.annotate(words(name), tuple(point), tuple(offset), textcoords="offset points", arrowprops=line, **look)
+    look: dict[str, Any] = {"fontsize": SMALL, "path_effects": [withStroke(linewidth=1.5, foreground=palette().paper)]}
+    line = {"arrowstyle": "-", "color": palette().quiet, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 0}
+    text = axes.annotate(
+        words(name),
+        tuple(point),
+        tuple(offset),
+        textcoords="offset points",
+        arrowprops=line if with_line else None,
+        **look,
+    )
     text.set_in_layout(False)
     return text
 

@@ -137,7 +137,7 @@ def draw_probe_success(data: ProbeSuccess) -> Figure:
         one.set_ylim(10**FLOOR, 3)
         one.set_yticks([1e-9, 1e-6, 1e-3, 1])
         one.minorticks_off()
-        one.grid(axis="y", color="#DDDDDD", linewidth=0.5)
+        one.grid(axis="y", color=plot_style.palette().grid, linewidth=0.5)
     demands = sorted({int(d) for line in data.lines for d in line.demand})
     axes[-1].set_xticks(demands[:: -(-len(demands) // 16)])  # not more than there is room for
     setting, refusing = data.setting, {"unit": "a unit refuses", "module": "a module refuses"}

@@ -67,8 +67,8 @@ def draw_recorded_against_replayed(data: RecordedAgainstReplayed) -> Figure:
     figure, (plane, bars) = plot_style.stacked(2, (2.2, 0.4 + 0.22 * len(data.names)))
     both = np.concatenate([data.recorded_gib, data.replayed_gib])
     ends = 0.8 * float(both.min()), 1.25 * float(both.max())
-    plane.plot(ends, ends, color="#BBBBBB", linewidth=0.8)
-    plane.plot(data.recorded_gib, data.replayed_gib, "o", color="#222222", markersize=3.5)
+    plane.plot(ends, ends, color=plot_style.palette().quiet, linewidth=0.8)
+    plane.plot(data.recorded_gib, data.replayed_gib, "o", color=plot_style.palette().ink, markersize=3.5)
     plane.set(xscale="log", yscale="log", xlabel="recorded peak (GiB)", ylabel="replayed peak (GiB)")
     for side in (plane.xaxis, plane.yaxis):
         _plain_ticks(side, ends)
@@ -78,8 +78,12 @@ def draw_recorded_against_replayed(data: RecordedAgainstReplayed) -> Figure:
 
 def _counts_bars(bars: Axes, data: RecordedAgainstReplayed) -> None:
     """Draw a bar a recording, as long as the share of its addresses that came out, with the counts."""
+    from workbench.figures import plot_style
+
+    tones = plot_style.palette()
     places = np.arange(len(data.names))[::-1]
-    bars.barh(places, 100 * data.counts[:, 3] / np.maximum(data.counts[:, 2], 1), color="#D0D0D0")
+    share = 100 * data.counts[:, 3] / np.maximum(data.counts[:, 2], 1)
+    bars.barh(places, share, color=tones.raised, edgecolor=tones.sizes[1], linewidth=0.8)
     for place, (segments, got, allocs, same) in zip(places, data.counts, strict=True):
         bars.text(2, place, f"{same:,}/{allocs:,}, segments {got:,}/{segments:,}", va="center", fontsize="small")
     bars.set_yticks(places, [name.removeprefix("trace=") for name in data.names])

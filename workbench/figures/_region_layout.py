@@ -11,6 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each
 from workbench.figures.registry import on_paper, recipe
+from workbench.figures.size_steps import size_steps
 from workbench.metrics.pool import Regions, regions_of
 from workbench.records.pool import PoolRecord, granted
 
@@ -113,21 +114,26 @@ def _region_layout(setting: str, name: str, record: PoolRecord, card: str, first
 
 @on_paper
 def draw_region_layout(data: RegionLayout) -> Figure:
-    """Draw rectangles on white: what is free or cached stays white; borrowed regions in another colour."""
+    """Draw rectangles by size on the color of free memory; borrowed regions have a color of their own."""
     from workbench.figures import frame, marks, plot_style
 
     figure, axes = plot_style.stacked(len(data.panels), 1.25)
-    shades = (marks.FILLS[0], marks.FILLS[1], marks.FILLS[3])
+    tones = plot_style.palette()
+    steps = size_steps(panel.regions.length[~panel.regions.borrowed] for panel in data.panels)
     for one, panel in zip(axes, data.panels, strict=True):
         at = panel.regions
-        shade = np.where(at.borrowed, 2, np.argsort(np.argsort(at.address, kind="stable"), kind="stable") % 2)
-        low = at.address / MIB
-        marks.rectangles(one, (at.begin, at.end), (low, low + at.length / MIB), shade, shades)
+        low, own = at.address / MIB, ~at.borrowed
+        fill = np.full(len(low), len(tones.sizes))
+        fill[own] = steps.of(at.length[own])
+        ends = (at.begin, at.end), (low, low + at.length / MIB)
+        marks.rectangles(one, *ends, fill, (*tones.sizes, tones.kinds[0]), tones.free)
+        one.set_facecolor(tones.free)
         frame.title(one, panel.title)
         one.set_xlim(data.first, data.last)
         one.set_ylim(*_moving(at, data))
-    marks.swatches(axes[0], ("own", "lent to another card"), (shades[1], shades[2]))
-    frame.name_sides(axes, "request", "address (MiB)", f"{data.card}, seed {data.seed}; white = free or cached")
+    marks.swatches(axes[0], steps.byte_names(), [tones.sizes[k] for k in steps.colors()])
+    marks.swatches(axes[0], ("lent to another card", "free or cached"), (tones.kinds[0], tones.free))
+    frame.name_sides(axes, "request", "address (MiB)", f"{data.card}, seed {data.seed}")
     frame.legend(figure, axes)
     return figure
 

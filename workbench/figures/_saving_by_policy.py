@@ -19,6 +19,7 @@ from workbench.figures.estimates import (
     rests_on,
 )
 from workbench.figures.figure_files import Column, below
+from workbench.figures.panels import heading
 from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.number_text import to_decimals
 
@@ -30,6 +31,8 @@ MOST_INCHES = 6.0
 """Panels that would be higher become a heat map."""
 MOST_SETTINGS = 24
 """Columns of a heat map."""
+FAR_APART = 20
+"""Effects that differ by such a factor have axes of their own: on one axis the small ones would all look like zero."""
 
 
 class Savings(NamedTuple):
@@ -37,6 +40,8 @@ class Savings(NamedTuple):
 
     setting: str
     names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """One a policy: `shipped`, `own` or `upper bound`."""
     gain: Means
     """One a policy: the speed-up in per cent, or the mean difference; positive = better."""
     n: np.ndarray
@@ -58,6 +63,7 @@ class SavingByPolicy(NamedTuple):
             {
                 "setting": panel.setting,
                 "policy": panel.names,
+                "kind": panel.kinds,
                 "seeds": panel.n,
                 **panel.gain.columns(*(f"{end}_{self.unit}" for end in ("gain", "low", "high"))),
             }
@@ -99,28 +105,86 @@ def _savings(comparisons: list[Compared], is_ratio: bool) -> Savings:
     ordered = [comparisons[k] for k in order]
     names = tuple(one.name for one in ordered)
     means = means_of(gains[k] for k in order)
-    return Savings(ordered[0].setting, names, means, np.array([one.paired.ended for one in ordered]))
+    kinds = tuple(one.kind for one in ordered)
+    return Savings(ordered[0].setting, names, kinds, means, np.array([one.paired.ended for one in ordered]))
 
 
 @on_paper
 def draw_saving_by_policy(data: SavingByPolicy) -> Figure:
-    """Draw dots with intervals, the best on top, hollow where the interval holds zero; many panels as a heat map."""
+    """Draw dots with intervals, the best on top, hollow where the interval holds zero; many panels as a heat map.
+
+    The user's own rules are stars with bold names, an upper bound is a hatched bar. Effects that are far apart have
+    axes of their own, the larger ones above.
+    """
     from workbench.figures import frame, marks, plot_style
 
-    heights = [0.3 + 0.13 * len(panel.names) for panel in data.panels]
+    drawn = _parts(data.panels)
+    scales = {scale for scale, _ in drawn}
+    own_axis = 0.2 if len(scales) > 1 else 0.0
+    heights = [0.3 + own_axis + 0.13 * len(part.names) for _, part in drawn]
     if sum(heights) > MOST_INCHES:
         return _heat_map(data)
-    figure, axes = plot_style.stacked(len(data.panels), heights, share_x=True)
-    for one, panel in zip(axes, data.panels, strict=True):
-        frame.title(one, panel.setting)
-        marks.dots(one, panel.names, panel.gain)
-    frame.name_sides(axes, data.label, note=_note(data))
+    figure, axes = plot_style.stacked(len(drawn), heights, share_x=len(scales) == 1)
+    for one, (_, part) in zip(axes, drawn, strict=True):
+        frame.title(one, part.setting)
+        marks.dots(one, part.names, part.gain, part.kinds)
+    for scale in scales if len(scales) > 1 else ():
+        same = [one for one, (of, _) in zip(axes, drawn, strict=True) if of == scale]
+        ends = np.array([one.get_xlim() for one in same])
+        for one in same:
+            one.set_xlim(ends.min(), ends.max())
+    note = _note(data) + ("; effects that are far apart have axes of their own" if len(scales) > 1 else "")
+    frame.name_sides(axes, data.label, note=note)
+    marks.dot_key(axes[0], [(part.gain, part.kinds) for _, part in drawn])
+    frame.legend(figure, axes)
     return figure
+
+
+def _parts(panels: tuple[Savings, ...]) -> list[tuple[int, Savings]]:
+    """Return the panels, those with effects that are far apart once for each scale, with the number of the scale."""
+    reach = [np.nanmax(np.abs(panel.gain), axis=0) for panel in panels]
+    bounds = _scales(reach)
+    parts = []
+    for panel, reaches in zip(panels, reach, strict=True):
+        scales = np.searchsorted(-np.array(bounds), -reaches, side="left")
+        different = np.unique(scales)
+        for scale in different.tolist():
+            setting = panel.setting if len(different) == 1 else heading(panel.setting, _SCALES[min(scale, 1)])
+            parts.append((scale, _some(panel, np.flatnonzero(scales == scale), setting)))
+    return parts
+
+
+_SCALES = ("large effects", "small effects")
+
+
+def _some(panel: Savings, rows: np.ndarray, setting: str) -> Savings:
+    names, kinds = (tuple(column[k] for k in rows) for column in (panel.names, panel.kinds))
+    return Savings(setting, names, kinds, Means(*(side[rows] for side in panel.gain)), panel.n[rows])
+
+
+def _scales(reach: list[np.ndarray]) -> list[float]:
+    """Return the least reach of the larger effects, which have another scale than all below; empty where one will do.
+
+    One will not do where the largest effects of two panels are far apart, or the largest of one and its median. The
+    bound lies where the effects on either side differ least among themselves.
+    """
+    known = [one[one > 0] for one in reach if (one > 0).any()]
+    largest = np.array([one.max() for one in known])
+    middle = np.array([np.median(one) for one in known])
+    if not known or (largest < FAR_APART * np.minimum(middle, largest.min())).all():
+        return []
+    every = np.unique(np.concatenate(known))
+    spread = np.maximum(every[:-1] / every[0], every[-1] / every[1:])
+    return [float(every[1 + int(np.argmin(spread))])]
 
 
 def _note(data: SavingByPolicy) -> str:
     estimate = "geometric mean" if data.unit == "percent" else "mean"
     return rests_on((n for panel in data.panels for n in panel.n.tolist()), estimate=estimate)
+
+
+_WORDS = {"own": "yours", "upper bound": "upper bound"}
+"""What follows the name of a row, where there are no marks."""
 
 
 def _heat_map(data: SavingByPolicy) -> Figure:
@@ -137,7 +201,9 @@ def _heat_map(data: SavingByPolicy) -> Figure:
         return text if sure[row, column] else f"({text})"
 
     tints = marks.heat(axes, saving, cell_text, about_zero=True)
-    axes.set_yticks(range(len(names)), [frame.words(name) for name in names])
+    kinds = {name: kind for panel in data.panels for name, kind in zip(panel.names, panel.kinds, strict=True)}
+    rows = [frame.words(name) + (f" ({_WORDS[kinds[name]]})" if kinds[name] in _WORDS else "") for name in names]
+    axes.set_yticks(range(len(names)), rows)
     axes.set_xticks(range(len(settings)), [frame.words(one) for one in settings], rotation=35, ha="right")
     frame.colour_bar([axes], tints, data.label)
     frame.name_foot(figure, f"{_note(data).split(' with')[0]}; in brackets: the 95 % interval holds zero")

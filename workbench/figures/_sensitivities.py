@@ -114,19 +114,22 @@ def draw_sensitivities(data: Sensitivities) -> Figure:
 
 
 def _rows(axes: Axes, panel: Ranked, data: Sensitivities) -> None:
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     rows = np.arange(len(panel.names))[::-1]
-    looks = ((panel.whole, 0.13, marks.GOOD, "o", data.whole), (panel.part, -0.13, "white", "s", data.part))
-    axes.axvline(0, color=marks.INK, linewidth=0.8)
+    looks = (
+        (panel.whole, 0.13, plot_style.palette().better, "o", data.whole),
+        (panel.part, -0.13, plot_style.palette().paper, "s", data.part),
+    )
+    axes.axvline(0, color=plot_style.palette().ink, linewidth=0.8)
     for means, shift, fill, shape, label in looks:
-        axes.hlines(rows + shift, means.low, means.high, color=marks.INK, linewidth=1.0)
-        edge: dict[str, Any] = {"edgecolors": marks.INK, "linewidths": 0.7, "zorder": 3}
+        axes.hlines(rows + shift, means.low, means.high, color=plot_style.palette().ink, linewidth=1.0)
+        edge: dict[str, Any] = {"edgecolors": plot_style.palette().ink, "linewidths": 0.7, "zorder": 3}
         axes.scatter(means.mean, rows + shift, s=15, marker=shape, c=fill, label=label, **edge)
     axes.set_yticks(rows, panel.names)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.6, len(panel.names) - 0.4)
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+    axes.grid(axis="x", color=plot_style.palette().grid, linewidth=0.5)
 
 
 def lever_names(runs: RunSet, one: Analysis) -> tuple[str, ...]:

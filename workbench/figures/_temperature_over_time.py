@@ -89,14 +89,16 @@ def _warmth(setting: str, name: str, record: Any) -> Warmth:
 @on_paper
 def draw_temperature_over_time(data: TemperatureOverTime) -> Figure:
     """Draw a band from the coolest to the hottest module with the mean in it; all panels have the same axes."""
-    from workbench.figures import frame, marks, plot_style
+    from workbench.figures import frame, plot_style
 
     figure, axes = plot_style.stacked(len(data.panels), 1.75 if len(data.panels) == 1 else 1.1, share_x=True)
     low = min(float(panel.coolest.min()) for panel in data.panels)
     high = max(float(panel.hottest.max()) for panel in data.panels)
     for one, panel in zip(axes, data.panels, strict=True):
-        one.fill_between(panel.cycle, panel.coolest, panel.hottest, color=marks.BAD, alpha=0.45, linewidth=0)
-        one.plot(panel.cycle, panel.mean, color=marks.INK)
+        one.fill_between(
+            panel.cycle, panel.coolest, panel.hottest, color=plot_style.palette().worse, alpha=0.45, linewidth=0
+        )
+        one.plot(panel.cycle, panel.mean, color=plot_style.palette().ink)
         frame.title(one, heading(panel.setting, panel.name))
         one.set_xlim(0, max(int(other.cycle[-1]) for other in data.panels) or 1)
         one.set_ylim(low, high + 0.05 * (high - low) + 1e-9)

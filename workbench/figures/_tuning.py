@@ -139,14 +139,14 @@ def hypervolume_history_data(results: StudyResults) -> HypervolumeHistory | None
 @on_paper
 def draw_hypervolume_history(data: HypervolumeHistory) -> Figure:
     """Draw a line in steps, with the place where 95 % is reached."""
-    from workbench.figures import frame, marks, plot_style
+    from workbench.figures import frame, plot_style
 
     sheet, (axes,) = plot_style.stacked(1, 1.7)
     trials = np.arange(1, len(data.shares) + 1)
-    axes.step(trials, 100 * data.shares, where="post", color=marks.GOOD)
+    axes.step(trials, 100 * data.shares, where="post", color=plot_style.palette().better)
     if data.enough is not None:
-        axes.axhline(100 * ENOUGH, color=marks.QUIET, linewidth=0.7, zorder=1)
-        axes.plot([data.enough], [100 * data.shares[data.enough - 1]], "o", color=marks.INK, zorder=3)
+        axes.axhline(100 * ENOUGH, color=plot_style.palette().quiet, linewidth=0.7, zorder=1)
+        axes.plot([data.enough], [100 * data.shares[data.enough - 1]], "o", color=plot_style.palette().ink, zorder=3)
         right = data.enough < 0.6 * len(trials)
         axes.annotate(
             f"95 % after {data.enough} trials",
@@ -202,15 +202,24 @@ def lever_importances_data(results: StudyResults) -> LeverImportances | None:
 @on_paper
 def draw_lever_importances(data: LeverImportances) -> Figure:
     """Draw bars, the longest on top."""
-    from workbench.figures import frame, marks, plot_style
+    from workbench.figures import frame, plot_style
 
     rows = min(len(data.levers), MOST_LEVERS)
     sheet, panels = plot_style.stacked(len(data.goals), 0.35 + 0.15 * rows, share_x=True)
     for axes, goal, shares in zip(panels, data.goals, data.shares, strict=True):
         order = np.argsort(-shares, kind="stable")[:rows]
         place = np.arange(rows)[::-1]
-        axes.barh(place, 100 * shares[order], 0.7, color=marks.GOOD, edgecolor=marks.INK, linewidth=0.4)
-        axes.axvline(100 * shares[data.levers.index(INERT)], color=marks.INK, linewidth=0.6, linestyle=":")
+        axes.barh(
+            place,
+            100 * shares[order],
+            0.7,
+            color=plot_style.palette().better,
+            edgecolor=plot_style.palette().ink,
+            linewidth=0.4,
+        )
+        axes.axvline(
+            100 * shares[data.levers.index(INERT)], color=plot_style.palette().ink, linewidth=0.6, linestyle=":"
+        )
         axes.set_yticks(place, [short_path(data.levers[k]) for k in order])
         axes.tick_params(axis="y", length=0)
         frame.title(axes, goal if goal != "front" else "reaching the front")

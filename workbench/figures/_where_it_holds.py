@@ -238,7 +238,14 @@ def _cells(axes: Axes, region: Region) -> None:
         size = left[i + 1] - left[i], low[j + 1] - low[j]
         face, hatch = _paint(verdict, region.gain[k] / strongest)
         axes.add_patch(
-            Rectangle((left[i], low[j]), *size, facecolor=face, hatch=hatch, edgecolor="#8A8A8A", linewidth=0.3)
+            Rectangle(
+                (left[i], low[j]),
+                *size,
+                facecolor=face,
+                hatch=hatch,
+                edgecolor=plot_style.palette().quiet,
+                linewidth=0.3,
+            )
         )
         if len(region.x) <= MOST_NUMBERED:
             box = {"facecolor": face, "edgecolor": "none", "pad": 0.6} if hatch else None
@@ -249,7 +256,7 @@ def _cells(axes: Axes, region: Region) -> None:
             size_of_text = plot_style.SMALL - (1.5 if len(across) > 6 else 0)
             gain = region.gain[k]
             text = "" if np.isnan(gain) else to_decimals(gain, 1, FIGURE, signed=True)
-            colour = "#8A8A8A" if verdict == "undecided" else "#111111"
+            colour = plot_style.palette().soft if verdict == "undecided" else plot_style.palette().ink
             axes.text(x, y, text, ha="center", va="center", fontsize=size_of_text, color=colour, bbox=box)
     axes.set_xlim(left[0], left[-1])
     axes.set_ylim(low[0], low[-1])
@@ -261,13 +268,14 @@ def _paint(verdict: str, share: float) -> tuple[str, str]:
     """Return the colour of a place: the stronger the effect, the fuller; in grey, worse is told by its hatching."""
     from matplotlib.colors import to_hex, to_rgb
 
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     if verdict == "undecided":
-        return "white", ""
-    full = np.array(to_rgb(marks.GOOD if verdict == "better" else marks.BAD))
+        return plot_style.palette().paper, ""
+    paper = np.array(to_rgb(plot_style.palette().paper))
+    full = np.array(to_rgb(plot_style.palette().better if verdict == "better" else plot_style.palette().worse))
     depth = 0.25 + 0.45 * (1.0 if np.isnan(share) else min(abs(share), 1.0))
-    return to_hex(tuple(1 - depth * (1 - full))), "" if verdict == "better" else "////"
+    return to_hex(tuple(paper + depth * (full - paper))), "" if verdict == "better" else "////"
 
 
 def _ticks(axes: Axes, across: np.ndarray, up: np.ndarray) -> None:
@@ -283,11 +291,15 @@ def _ticks(axes: Axes, across: np.ndarray, up: np.ndarray) -> None:
 
 
 def _dots(axes: Axes, region: Region) -> None:
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     verdicts = np.array(region.verdict)
-    look: dict[str, Any] = {"s": 18, "edgecolors": "white", "linewidths": 0.3}
-    shapes = {"better": ("o", marks.GOOD), "undecided": (".", marks.QUIET), "worse": ("X", marks.BAD)}
+    look: dict[str, Any] = {"s": 18, "edgecolors": plot_style.palette().paper, "linewidths": 0.3}
+    shapes = {
+        "better": ("o", plot_style.palette().better),
+        "undecided": (".", plot_style.palette().quiet),
+        "worse": ("X", plot_style.palette().worse),
+    }
     for verdict in VERDICTS:
         if (kept := verdicts == verdict).any():
             shape, colour = shapes[verdict]
@@ -304,10 +316,14 @@ def _legend(axes: Axes, region: Region) -> None:
     them."""
     from matplotlib.patches import Rectangle
 
+    from workbench.figures import plot_style
+
     for verdict in VERDICTS:
         if verdict in region.verdict:
             face, hatch = _paint(verdict, 0.7)
-            empty = Rectangle((region.x[0], region.y[0]), 0, 0, edgecolor="#8A8A8A", linewidth=0.3, label=verdict)
+            empty = Rectangle(
+                (region.x[0], region.y[0]), 0, 0, edgecolor=plot_style.palette().quiet, linewidth=0.3, label=verdict
+            )
             empty.set(facecolor=face, hatch=hatch)
             axes.add_patch(empty)
 

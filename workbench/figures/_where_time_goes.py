@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 PARTS = {
-    "compute": ("compute", "#C4C4C4"),
-    "channel": ("wait in channel", "#E69F00"),
-    "memory": ("wait for memory", "#23394A"),
-    "issue": ("issue", "#D9F0D3"),
-    "walkers": ("wait for walkers", "#00694C"),
-    "translation": ("other translation", "#66C2A4"),
-    "link": ("link", "#56B4E9"),
-    "shoot_down": ("shoot-down", "#6A3D9A"),
-    "malloc_service": ("malloc service", "#F4B6C2"),
-    "malloc_lock": ("malloc lock", "#D55E00"),
-    "heap_chunk": ("heap chunk", "#7F0000"),
+    "compute": ("compute", "taken"),
+    "channel": ("wait in channel", "kinds4"),
+    "memory": ("wait for memory", "kinds1"),
+    "issue": ("issue", "cached"),
+    "walkers": ("wait for walkers", "kinds6"),
+    "translation": ("other translation", "series4"),
+    "link": ("link", "kinds2"),
+    "shoot_down": ("shoot-down", "kinds3"),
+    "malloc_service": ("malloc service", "kinds8"),
+    "malloc_lock": ("malloc lock", "kinds0"),
+    "heap_chunk": ("heap chunk", "kinds7"),
 }
-"""In the order of the bars: the words and the colour of each part. A mechanism has a hue."""
+"""In the order of the bars: the words and the color of each part, by its name in the palette."""
 
 _LETTERS = 24
 """Of a line of a bar's name."""
@@ -116,13 +116,14 @@ def draw_where_time_goes(data: WhereTimeGoes) -> Figure:
     from workbench.figures import frame, marks, plot_style
 
     rows = [[bar for bar in data.bars if bar.panel == place] for place in range(len(data.titles))]
-    names, colours = zip(*PARTS.values(), strict=True)
+    named = plot_style.palette().named()
+    names, colours = zip(*((words, named[color]) for words, color in PARTS.values()), strict=True)
     figure, axes = plot_style.stacked(len(rows), [0.33 + 0.24 * len(bars) for bars in rows], share_x=True)
     for one, title, bars in zip(axes, data.titles, rows, strict=True):
         frame.title(one, f"{title}: {to_decimals(bars[0].cycles.sum(), 0)} cycles a group" if title else "")
         percent = np.stack([bar.percent for bar in bars])
         marks.stacked_bars(one, [bar.name for bar in bars], percent, colours, _LETTERS, height=0.76, linewidth=0.25)
-        one.axvline(100, color=marks.INK, linewidth=0.6, linestyle=":")
+        one.axvline(100, color=plot_style.palette().ink, linewidth=0.6, linestyle=":")
     axes[0].set_xlim(0, 1.02 * max(float(bar.percent.sum()) for bar in data.bars))  # all panels share it
     marks.swatches(axes[0], names, colours)
     seeds = sorted({bar.n for bar in data.bars})

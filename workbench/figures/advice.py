@@ -134,11 +134,13 @@ def draw(data: AdviceFigure) -> Figure:
 
 
 def _curves(axes: Axes, data: AdviceFigure) -> None:
-    from workbench.figures import marks
+    from workbench.figures import marks, plot_style
 
     for number, line in enumerate(data.lines):
         if number == 0:
-            axes.fill_between(line.event, line.gib, step="post", color="#D0D0D0", linewidth=0, label=line.name)
+            axes.fill_between(
+                line.event, line.gib, step="post", color=plot_style.palette().cached, linewidth=0, label=line.name
+            )
         else:
             look = marks.line_look(number)
             axes.step(line.event, line.gib, where="post", color=look["color"], linewidth=0.9, label=_short(line.name))
@@ -148,13 +150,19 @@ def _curves(axes: Axes, data: AdviceFigure) -> None:
 
 
 def _bars(axes: Axes, data: AdviceFigure, card: int) -> None:
-    places = np.arange(len(data.settings))[::-1]
-    axes.barh(places, data.reserved_gib[card], color="#9DB7D5", height=0.7)
+    from workbench.figures import plot_style
+
+    tones, places = plot_style.palette(), np.arange(len(data.settings))[::-1]
+    axes.barh(places, data.reserved_gib[card], color=tones.raised, edgecolor=tones.sizes[1], linewidth=0.8, height=0.7)
     for place, name in zip(places, data.settings, strict=True):
         axes.text(0, place, f" {_short(name)}", va="center", fontsize="x-small")
-    axes.axvline(data.live_gib[card], color="#222222", linewidth=0.8, label="live at the peak")
+    axes.axvline(data.live_gib[card], color=tones.ink, linewidth=0.8, label="live at the peak")
     axes.axvline(
-        data.planned_gib[card], color="#D55E00", linewidth=0.8, linestyle="--", label="addresses planned beforehand"
+        data.planned_gib[card],
+        color=tones.series[1],
+        linewidth=0.8,
+        linestyle="--",
+        label="addresses planned beforehand",
     )
     axes.set_yticks([])
     of = f" on {data.cards[card]}" if len(data.cards) > 1 else ""

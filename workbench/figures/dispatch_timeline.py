@@ -204,8 +204,8 @@ def _slots(record: Any, lane: np.ndarray) -> int:
 
 @on_paper
 def draw_dispatch_timeline(data: DispatchTimeline) -> Figure:
-    """Draw a band a module, a strip a unit, a row a wave slot: what is idle stays white, as is a dispatch's first
-    edge."""
+    """Draw a band a module, a strip a unit, a row a wave slot: what is idle has the color of free memory, as has a
+    dispatch's first edge."""
     from workbench.figures import frame, marks, plot_style
 
     kinds = data.kinds()
@@ -217,7 +217,8 @@ def draw_dispatch_timeline(data: DispatchTimeline) -> Figure:
     for one, panel in zip(axes, data.panels, strict=True):
         row = ((panel.module - data.modules[0]) * panel.units + panel.unit) * panel.slots + panel.slot
         marks.rectangles(one, (panel.begin, panel.end), (row, row + panel.waves), panel.kind - kinds[0], colours)
-        one.vlines(panel.begin, row, row + panel.waves, color="white", linewidth=0.3)
+        one.vlines(panel.begin, row, row + panel.waves, color=plot_style.palette().free, linewidth=0.3)
+        one.set_facecolor(plot_style.palette().free)
         frame.title(one, heading(panel.setting, panel.title))
         one.set_xlim(*data.cycles)
         _lines(one, panel, count, data.modules[0])
@@ -225,18 +226,21 @@ def draw_dispatch_timeline(data: DispatchTimeline) -> Figure:
     marks.swatches(
         axes[0], [_kind_named(data.by, kind) for kind in labelled], [colours[kind - kinds[0]] for kind in labelled]
     )
+    marks.swatches(axes[0], ["idle"], [plot_style.palette().free])
     frame.name_sides(axes, "time (cycles)", "module", _note(data))
     frame.legend(figure, axes)
     return figure
 
 
 def _lines(axes: Axes, panel: Strips, modules: int, first: int) -> None:
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     band = panel.units * panel.slots
-    axes.hlines(np.arange(0, modules * band, panel.slots), *axes.get_xlim(), color=marks.QUIET, linewidth=0.25)
+    axes.hlines(
+        np.arange(0, modules * band, panel.slots), *axes.get_xlim(), color=plot_style.palette().quiet, linewidth=0.25
+    )
     for module in range(modules + 1):
-        axes.axhline(module * band, color=marks.INK, linewidth=0.7)
+        axes.axhline(module * band, color=plot_style.palette().ink, linewidth=0.7)
     axes.set_yticks(band * (np.arange(modules) + 0.5), [str(first + module) for module in range(modules)])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(modules * band, 0)
@@ -254,7 +258,7 @@ def _note(data: DispatchTimeline) -> str:
     first, beyond = data.modules
     most = max(panel.of_modules for panel in data.panels)
     rows = f"modules {first} to {beyond - 1} of {most}" if beyond - first < most else "all modules"
-    return f"seed {data.seed}, {part}; {rows}, {strips}, a row a wave slot; white = idle"
+    return f"seed {data.seed}, {part}; {rows}, {strips}, a row a wave slot"
 
 
 DISPATCH_TIMELINE_FIGURE = recipe("dispatch", dispatch_timeline_data, draw_dispatch_timeline)

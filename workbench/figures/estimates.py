@@ -15,6 +15,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.labels import measure_words
 from workbench.figures.panels import Line, panels, undefined, values
 from workbench.metrics.measure import Measure
+from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, mean_interval
 from workbench.statistics.comparisons import comparison
 from workbench.statistics.interval import t_quantile
@@ -84,12 +85,27 @@ def rests_on(counts: Iterable[int], pointwise: bool = False, estimate: str = "me
     return f"{estimate} of {seeds} seeds with its {kind}{100 * LEVEL:g} % interval"
 
 
+KINDS = ("shipped", "own", "upper bound")
+"""What is compared with the baseline: policies of the workbench, with a part of the user's own, or a limit."""
+
+
+def kind_of(point: PlannedPoint, baseline: PlannedPoint) -> str:
+    """Return what kind of point it is, by the policies in which it differs from its baseline."""
+    theirs = baseline.setup.policies
+    changed = [policy for slot, policy in point.setup.policies.items() if policy != theirs.get(slot)]
+    if any(policy.is_upper_bound for policy in changed):
+        return "upper bound"
+    return "shipped" if all(policy.is_of_the_package for policy in changed) else "own"
+
+
 class Compared(NamedTuple):
     """One point against its baseline."""
 
     setting: str
     baseline: str
     name: str
+    kind: str
+    """One of `KINDS`."""
     missing: int
     """Seeds that lack a value on one side or on both."""
     paired: PairedComparison
@@ -142,7 +158,7 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
     both = comparison(runs, line.point, measure.name)
     assert both is not None
     named = next((one.name for one in lines if one.point.id == baseline.id), "the baseline")
-    return Compared(setting, named, line.name, len(runs.seeds) - both.n, both)
+    return Compared(setting, named, line.name, kind_of(line.point, baseline), len(runs.seeds) - both.n, both)
 
 
 def measure_of(runs: RunSet, name: str) -> Measure:

@@ -15,13 +15,12 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from workbench.figures.plot_style import SMALL, WIDTH, Sheet
+from workbench.figures.plot_style import SMALL, WIDTH, Sheet, palette
 
 _LINE = 56
 """Letters of a title that fill the width of a sheet."""
 _SMALL_LINE = 66
 """The same of small print."""
-_PALE = "#6A6A6A"
 
 
 def words(name: str) -> str:
@@ -65,7 +64,7 @@ def name_foot(sheet: FigureBase, note: str) -> None:
         if not sheet.format.notes:
             return
     lines = [textwrap.fill(line, _letters(sheet, _SMALL_LINE)) for line in words(note).splitlines()]
-    sheet.supxlabel("\n".join(lines), fontsize=SMALL, color=_PALE)
+    sheet.supxlabel("\n".join(lines), fontsize=SMALL, color=palette().soft)
 
 
 def _letters(sheet: Any, column: int) -> int:
@@ -137,7 +136,7 @@ def plain_numbers(axes: Axes) -> None:
 
 def say_instead(axes: Axes, text: str) -> None:
     """Say in a panel why there is nothing to see in it."""
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=_PALE, fontsize=SMALL)
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=palette().soft, fontsize=SMALL)
     axes.set_yticks([])
     axes.set_ylabel("")
 

@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from workbench.errors import missing_extra
+from workbench.palette import DARK, LIGHT, Palette
 
 try:
     import matplotlib.style
@@ -78,11 +79,23 @@ class Format(NamedTuple):
     """Of letters; one that comes with Matplotlib, so that it is the same on every machine."""
     notes: bool = True
     """Whether notes stand in small print below the panels; else the caption beside the figure says them."""
+    is_dark: bool = False
+    """Whether the paper is dark, as on a slide or a dark page."""
+
+    @property
+    def palette(self) -> Palette:
+        """Return the colors of everything on the sheet."""
+        return DARK if self.is_dark else LIGHT
 
 
 _USUAL = Format()
 _format: ContextVar[Format] = ContextVar("figure format", default=_USUAL)
 _MATHEMATICS = {"STIXGeneral": "stix", "DejaVu Serif": "dejavuserif"}
+
+
+def palette() -> Palette:
+    """Return the colors of what is drawn at this moment."""
+    return _format.get().palette
 
 
 TEX_SYSTEMS = ("xelatex", "pdflatex", "lualatex")
@@ -119,8 +132,16 @@ def paper(venue_format: Format | None = None) -> Iterator[None]:
         "mathtext.fontset": _MATHEMATICS.get(family, "dejavusans"),
     }
     system = {"pgf.texsystem": tex_system() or TEX_SYSTEMS[0]}
-    with _LOCK, matplotlib.style.context(["default", {**_STYLE, **letters, **system}]):
+    colors = _colors((venue_format or _format.get()).palette)
+    with _LOCK, matplotlib.style.context(["default", {**_STYLE, **colors, **letters, **system}]):
         yield
+
+
+def _colors(palette: Palette) -> dict[str, Any]:
+    """Return the colors of paper, text and frames."""
+    ink = ("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color")
+    paper = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+    return {**dict.fromkeys(ink, palette.ink), **dict.fromkeys(paper, palette.paper), "grid.color": palette.grid}
 
 
 class Sheet(Figure):

@@ -156,7 +156,7 @@ def draw_accuracy(data: Accuracy) -> Figure:
         one.set_xscale("log")
         one.set_ylabel(side.label)
         one.margins(0.06, 0.12)
-        one.grid(axis="y", color="#DDDDDD", linewidth=0.5)
+        one.grid(axis="y", color=plot_style.palette().grid, linewidth=0.5)
         if side.log:
             one.set_yscale("log")
     low, high = min(data.demands), max(data.demands)

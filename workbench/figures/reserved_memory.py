@@ -32,10 +32,12 @@ AREA = -1
 
 def _area_or_steps(axes: Axes, line: Curve, data: Curves) -> None:
     """Draw steps; what is asked for as a grey area below them."""
-    from workbench.figures import marks
+    from workbench.figures import marks, plot_style
 
     if line.style == AREA:
-        axes.fill_between(line.x, line.means.mean, step="post", color="#D0D0D0", linewidth=0, label=line.name)
+        axes.fill_between(
+            line.x, line.means.mean, step="post", color=plot_style.palette().cached, linewidth=0, label=line.name
+        )
     else:
         marks.step_line(axes, line.x, line.means, line.style, line.name)
 

@@ -234,9 +234,9 @@ def _relative(record: Any) -> np.ndarray:
 
 
 def _of_wear(axes: Axes, lines: list[Curve], data: Curves) -> None:
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
-    axes.axhline(1, color=marks.QUIET, linewidth=0.6, zorder=0)
+    axes.axhline(1, color=plot_style.palette().quiet, linewidth=0.6, zorder=0)
     _from_zero(axes, lines, data)
 
 

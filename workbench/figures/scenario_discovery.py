@@ -203,31 +203,55 @@ def draw(data: ScenarioDiscovery) -> Figure:
 
 
 def _trajectory(axes: Axes, data: ScenarioDiscovery) -> None:
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     most = max(int(data.restricted.max()), 1)
-    axes.plot(data.coverage, data.density, color=marks.QUIET, linewidth=0.6, zorder=1)
+    axes.plot(data.coverage, data.density, color=plot_style.palette().quiet, linewidth=0.6, zorder=1)
     for count in range(most + 1):
         kept = data.restricted == count
         shade = str(0.85 - 0.7 * count / most)
         name = "no limit" if count == 0 else f"limits on {count}"
-        axes.scatter(data.coverage[kept], data.density[kept], s=12, color=shade, edgecolors=marks.INK, linewidths=0.3)
-        axes.scatter([], [], s=12, color=shade, edgecolors=marks.INK, linewidths=0.3, label=name)
-    axes.axhline(data.rate, color=marks.INK, linewidth=0.6, linestyle=(0, (4, 3)), label="all points")
+        axes.scatter(
+            data.coverage[kept],
+            data.density[kept],
+            s=12,
+            color=shade,
+            edgecolors=plot_style.palette().ink,
+            linewidths=0.3,
+        )
+        axes.scatter([], [], s=12, color=shade, edgecolors=plot_style.palette().ink, linewidths=0.3, label=name)
+    axes.axhline(data.rate, color=plot_style.palette().ink, linewidth=0.6, linestyle=(0, (4, 3)), label="all points")
     if np.isfinite(data.chosen[0]):
-        axes.scatter(*data.chosen, s=60, marker="*", color=marks.BAD, edgecolors=marks.INK, linewidths=0.4, zorder=3)
-        axes.scatter([], [], s=45, marker="*", color=marks.BAD, edgecolors=marks.INK, linewidths=0.4, label="the box")
+        axes.scatter(
+            *data.chosen,
+            s=60,
+            marker="*",
+            color=plot_style.palette().worse,
+            edgecolors=plot_style.palette().ink,
+            linewidths=0.4,
+            zorder=3,
+        )
+        axes.scatter(
+            [],
+            [],
+            s=45,
+            marker="*",
+            color=plot_style.palette().worse,
+            edgecolors=plot_style.palette().ink,
+            linewidths=0.4,
+            label="the box",
+        )
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.05), xlabel=f"coverage: share of the {data.noun} inside")
     axes.set_ylabel(f"density: share\nthat are {data.noun}")
 
 
 def _points(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     across, up = _spread(x, 0), _spread(y, 1)
     looks = (
-        (~data.hit, "o", 7, "white", marks.QUIET, "other points", 1),
-        (data.hit, "X", 13, marks.BAD, "white", data.noun, 2),
+        (~data.hit, "o", 7, plot_style.palette().paper, plot_style.palette().quiet, "other points", 1),
+        (data.hit, "X", 13, plot_style.palette().worse, plot_style.palette().paper, data.noun, 2),
     )
     for kept, shape, size, face, edge, name, order in looks:
         style: dict[str, Any] = {"s": size, "marker": shape, "c": face, "edgecolors": edge, "linewidths": 0.5}
@@ -255,16 +279,16 @@ def _box(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
     """Draw the box between its limits, open sides to the edge of the panel."""
     from matplotlib.patches import Rectangle
 
-    from workbench.figures import marks
+    from workbench.figures import plot_style
 
     if not np.isfinite(data.chosen[0]):
         return
     left, right = np.clip((x.low, x.high), *axes.get_xlim())
     low, high = np.clip((y.low, y.high), *axes.get_ylim())
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
-    inside: dict[str, Any] = {"facecolor": marks.BAD, "alpha": 0.12, "edgecolor": "none", "zorder": 0}
+    inside: dict[str, Any] = {"facecolor": plot_style.palette().worse, "alpha": 0.12, "edgecolor": "none", "zorder": 0}
     axes.add_patch(Rectangle((left, low), right - left, high - low, **inside))
-    edge: dict[str, Any] = {"facecolor": "none", "edgecolor": marks.INK, "linewidth": 1.0, "zorder": 3}
+    edge: dict[str, Any] = {"facecolor": "none", "edgecolor": plot_style.palette().ink, "linewidth": 1.0, "zorder": 3}
     axes.add_patch(Rectangle((left, low), right - left, high - low, **edge))
 
 

@@ -73,7 +73,9 @@ class Spec:
     name: ClassVar[str] = "spec"
     built_in: ClassVar[bool] = True
     """Whether the class is part of this package."""
-    __describes__: ClassVar[Collection[str]] = ("built_in", "nested", "scalars", "__describes__")
+    upper_bound: ClassVar[bool] = False
+    """Whether what it does stands for a limit that real hardware cannot reach; pictures show it as one."""
+    __describes__: ClassVar[Collection[str]] = ("built_in", "upper_bound", "nested", "scalars", "__describes__")
     """The attributes of the class that say nothing about what it does; each class adds its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -192,9 +194,16 @@ class Spec:
     @cached_property
     def is_of_the_package(self) -> bool:
         """Return whether its class and those of all specs within it are part of this package."""
-        inside = (getattr(self, name) for name in self.nested)
-        specs = (one for value in inside for one in (value if isinstance(value, tuple) else (value,)))
-        return self.built_in and all(spec.is_of_the_package for spec in specs)
+        return self.built_in and all(spec.is_of_the_package for spec in self._inside())
+
+    @cached_property
+    def is_upper_bound(self) -> bool:
+        """Return whether it, or a spec within it, is an upper bound."""
+        return self.upper_bound or any(spec.is_upper_bound for spec in self._inside())
+
+    def _inside(self) -> Iterator[Spec]:
+        for value in (getattr(self, name) for name in self.nested):
+            yield from value if isinstance(value, tuple) else (value,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in self.values().items())})"

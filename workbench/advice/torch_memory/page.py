@@ -18,6 +18,7 @@ from workbench.advice.torch_memory.timeline import columns_of, timeline_of
 from workbench.advice.torch_memory.timeline_chart import COLOURS, KEYS, REQUEST, SWATCH, timeline_chart
 from workbench.advice.torch_memory.trial import Trial, assignment
 from workbench.number_text import bytes_said, to_decimals
+from workbench.palette import css, notebook_css, page_css
 
 if TYPE_CHECKING:
     from workbench.advice.torch_memory.diagnosis import Diagnosis
@@ -27,16 +28,17 @@ POINTS = 1200
 """Points of a curve at most: of each stretch of events the highest."""
 MOST_SEGMENTS, ROW = 400, 14
 MOST_ROWS = 80
-LINES = ("#999999", "#4477aa", "#228833")
+LINES = ("quiet", "series2", "series4")
 _STYLE = """
-body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1000px;padding:0 1rem;color:#222;background:#fff}
-code{background:#f0f0f3;padding:.1em .3em;border-radius:3px}table{border-collapse:collapse;font-size:13px}
-td,th{padding:.2em .6em;border-bottom:1px solid #ddd;text-align:right}td:first-child,th:first-child{text-align:left}
-.answer{border-left:4px solid #4477aa;padding:.1rem 1rem;background:#4477aa14}.answer p{margin:.35rem 0}
+body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1000px;padding:0 1rem}
+body{color:var(--wb-ink);background:var(--wb-paper)}
+code{background:var(--wb-raised);padding:.1em .3em;border-radius:3px}table{border-collapse:collapse;font-size:13px}
+td,th{padding:.2em .6em;border-bottom:1px solid var(--wb-grid);text-align:right}
+td:first-child,th:first-child{text-align:left}
+.answer{border-left:4px solid var(--wb-better);padding:.1rem 1rem;background:var(--wb-raised)}.answer p{margin:.35rem 0}
 button{font:inherit;font-size:12px;padding:.05em .6em}
-svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#444}.over rect:hover{stroke:#000}
-@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}code{background:#26292f}svg text{fill:#bbb}
-td,th{border-color:#333}}
+svg{max-width:100%;height:auto}
+svg text{font:11px system-ui,sans-serif;fill:var(--wb-ink)}.over rect:hover{stroke:var(--wb-ink)}
 """
 
 
@@ -60,14 +62,15 @@ def page_of(advice: Diagnosis) -> str:
         _rest(advice),
         f"<h2>Settings</h2>{settings_table(advice.trials[:MOST_ROWS], advice.variable)}",
     ]
-    head = f"<meta charset='utf-8'><title>{name}</title><style>{_STYLE}</style>"
+    head = f"<meta charset='utf-8'><title>{name}</title><style>{page_css()}{_STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
 def notebook_of(advice: Diagnosis) -> str:
     """Return what a notebook shows: the answer, the curves, who holds what, the ten best settings."""
     table = settings_table(advice.trials[:10], advice.variable)
-    return f"<div>{answer_of(advice)}{curve_chart(advice.curves())}{_flame(advice)}{table}</div>"
+    parts = (answer_of(advice), curve_chart(advice.curves()), _flame(advice), table)
+    return f"<div><style>{notebook_css()}</style>{''.join(parts)}</div>"
 
 
 def rest_of(advice: Diagnosis) -> str:
@@ -156,12 +159,13 @@ def flame_chart(whole: Frame) -> str:
 def _flames(frame: Frame, x: float, depth: int, scale: float, rects: list[str]) -> int:
     """Draw a frame and those that it called; return how deep they go."""
     width, y = frame.bytes * scale, depth * FLAME_ROW
-    colour = COLOURS[crc32(frame.name.encode()) % len(COLOURS)] if depth else "#8886"
+    colour = COLOURS[crc32(frame.name.encode()) % len(COLOURS)] if depth else "taken"
     words = f"{frame.name} {bytes_said(frame.bytes)}"
     fitting = words if 6.6 * len(words) < width else words[: max(int(width / 6.6) - 1, 0)]
     label = f"<text x='{x + 3:.1f}' y='{y + 13}'>{escape(fitting)}</text>" if len(fitting) > 3 else ""
     rects.append(
-        f"<rect x='{x:.1f}' y='{y}' width='{width:.1f}' height='{FLAME_ROW - 1}' fill='{colour}' fill-opacity='.55'>"
+        f"<rect x='{x:.1f}' y='{y}' width='{width:.1f}' height='{FLAME_ROW - 1}' fill='{css(colour)}' "
+        f"fill-opacity='.25' stroke='{css(colour)}'>"
         f"<title>{escape(words)}</title></rect>{label}"
     )
     deepest = depth
@@ -218,7 +222,7 @@ def curve_chart(curves: list[Curve], marks: Marks = NO_MARKS, colours: Sequence[
 
 def _marked(marks: Marks, top: int) -> Iterator[str]:
     """Yield the event that failed as an upright line, and the end of the card as a level one."""
-    look = f"stroke='{REQUEST}' stroke-dasharray='4 3'"
+    look = f"stroke='{css(REQUEST)}' stroke-dasharray='4 3'"
     if marks.failed is not None:
         x = 70 + (WIDTH - 70) * marks.failed
         yield f"<line x1='{x:.1f}' x2='{x:.1f}' y1='10' y2='{HEIGHT - 6}' {look}><title>failed here</title></line>"
@@ -232,7 +236,7 @@ def _marked(marks: Marks, top: int) -> Iterator[str]:
 def _key(name: str, colour: str) -> str:
     """Return a line of the legend, whole, on as many lines as it takes; commas are where it may break."""
     words = escape(name).replace(",", ",<wbr>")
-    return f"<li><span style='{SWATCH};background:{colour}'></span>{words}</li>"
+    return f"<li><span style='{SWATCH};background:{css(colour)}'></span>{words}</li>"
 
 
 def _line(curve: Curve, top: int, colour: str) -> str:
@@ -242,7 +246,7 @@ def _line(curve: Curve, top: int, colour: str) -> str:
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in edges)
     title = f"{curve.name}: {bytes_said(int(curve.bytes.max(initial=0)))} at most"
     return (
-        f"<polyline points='{points}' fill='none' stroke='{colour}' stroke-width='1.5'>"
+        f"<polyline points='{points}' fill='none' stroke='{css(colour)}' stroke-width='1.5'>"
         f"<title>{escape(title)}</title></polyline>"
     )
 
@@ -254,7 +258,7 @@ def _height(value: int, top: int) -> float:
 def _level(value: int, top: int) -> str:
     y = _height(value, top)
     return (
-        f"<line x1='70' x2='{WIDTH}' y1='{y:.1f}' y2='{y:.1f}' stroke='#8884'/>"
+        f"<line x1='70' x2='{WIDTH}' y1='{y:.1f}' y2='{y:.1f}' stroke='{css('grid')}'/>"
         f"<text x='64' y='{y + 4:.1f}' text-anchor='end'>{bytes_said(value)}</text>"
     )
 
@@ -282,10 +286,11 @@ def segment_chart(segments: list[SegmentMap]) -> str:
 
 def _segment(segment: SegmentMap, x: float, y: int, width: float, colours: dict[str, str]) -> str:
     title = f"segment of {bytes_said(segment.size)}, {bytes_said(segment.free)} free"
-    back = f"<rect x='{x:.1f}' y='{y}' width='{width:.1f}' height='{ROW}' fill='#8883'><title>{title}</title></rect>"
+    place = f"x='{x:.1f}' y='{y}' width='{width:.1f}' height='{ROW}'"
+    back = f"<rect {place} fill='{css('free')}'><title>{title}</title></rect>"
     return back + "".join(
         f"<rect x='{x + width * (block.address - segment.address) / segment.size:.1f}' y='{y}' "
-        f"width='{max(width * block.size / segment.size, 0.4):.1f}' height='{ROW}' fill='{colours[block.site]}'>"
+        f"width='{max(width * block.size / segment.size, 0.4):.1f}' height='{ROW}' fill='{css(colours[block.site])}'>"
         f"<title>{escape(f'{bytes_said(block.size)}: {block.site}')}</title></rect>"
         for block in segment.blocks
     )

@@ -10,21 +10,23 @@ import numpy as np
 
 from workbench.advice.torch_memory.timeline import Column, Timeline
 from workbench.number_text import bytes_said
+from workbench.palette import LIGHT, css
 
 if TYPE_CHECKING:
     from workbench.advice.torch_memory.snapshot import Failure
 
-COLOURS = ("#4477aa", "#cc6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee8866", "#77aadd", "#999933", "#882255")
-SMALLER, RESERVED, REQUEST = "#8888", "#555555", "#d1495b"
-"""Colours of what is too small to be drawn, of the reserved bytes, and of the request that failed."""
+COLOURS = tuple(f"kinds{k}" for k in range(len(LIGHT.kinds)))
+SMALLER, RESERVED, REQUEST = "taken", "soft", "alarm"
+"""Colors, by their names in the palette: of stacks, of what is too small to be drawn, of the reserved bytes, and of the
+request that failed."""
 KINDS = {
-    "live": "#46576b",
-    "free, pinned": "#a5a5a5",
-    "free, in a private pool": "#c8a2c8",
-    "free, goes back by itself": "#d4d4d4",
-    "left on the card": "#f4f4f4",
+    "live": "sizes2",
+    "free, pinned": "taken",
+    "free, in a private pool": "kinds8",
+    "free, goes back by itself": "cached",
+    "left on the card": "free",
 }
-"""Colours of the kinds of bytes, from the bottom of the card to its top."""
+"""Colors of the kinds of bytes, from the bottom of the card to its top."""
 WIDTH, HEIGHT, LEFT, RIGHT = 960, 360, 70, 250
 """Pixels; the card at the moment has its place on the right."""
 COLUMN = 26
@@ -57,7 +59,7 @@ Stack = tuple[str, tuple[str, ...]]
 
 
 def colours_of(drawn: Timeline) -> dict[Stack, str]:
-    """Return the color of each stack: one each for those that take most of the picture, then the same colors again."""
+    """Return the color of each stack by its name: one each for those that take most, then the same colors again."""
     taken: dict[Stack, int] = {}
     for piece in drawn.pieces:
         taken[piece.site, piece.callers] = taken.get((piece.site, piece.callers), 0) + piece.bytes * piece.places
@@ -95,7 +97,8 @@ def timeline_chart(drawn: Timeline, columns: Sequence[Column], failure: Failure 
         *([] if failure is None else _request(axes, kept, failure, site, card)),
     ]
     legend = "".join(
-        f"<li><span style='{SWATCH};background:{colours[stack]}'></span>{bytes_said(size)} {escape(_stack(*stack, 1))}"
+        f"<li><span style='{SWATCH};background:{css(colours[stack])}'></span>"
+        f"{bytes_said(size)} {escape(_stack(*stack, 1))}"
         for stack, size in drawn.largest(8)
     )
     return (
@@ -109,7 +112,7 @@ def _levels(axes: Axes, highest: int) -> Iterator[str]:
     for quarter in range(5):
         size = highest * quarter // 4
         y = axes.y(size)
-        yield f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' stroke='#8884'/>"
+        yield f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' stroke='{css('grid')}'/>"
         yield f"<text x='{LEFT - 6}' y='{y + 4:.1f}' text-anchor='end'>{bytes_said(size)}</text>"
 
 
@@ -136,7 +139,7 @@ def _stack(site: str, callers: Sequence[str], most: int = _DEEPEST) -> str:
 
 
 def _path(shape: str, colour: str, words: str) -> str:
-    return f"<path d='{shape}' fill='{colour}' fill-opacity='.8'><title>{escape(words)}</title></path>"
+    return f"<path d='{shape}' fill='{css(colour)}'><title>{escape(words)}</title></path>"
 
 
 def _shape(axes: Axes, first: int, bottom: np.ndarray, top: np.ndarray) -> str:
@@ -162,9 +165,9 @@ def _outline(axes: Axes, drawn: Timeline) -> str:
     steps = _steps(axes, 0, drawn.reserved)
     line = "".join(f"V{y}H{x}" for _, x, y in steps)
     words = f"{bytes_said(int(drawn.reserved.max()))} reserved at most"
-    free = _path(_shape(axes, 0, drawn.live, np.maximum(drawn.reserved, drawn.live)), "#8883", "reserved and free")
+    free = _path(_shape(axes, 0, drawn.live, np.maximum(drawn.reserved, drawn.live)), "free", "reserved and free")
     return (
-        f"{free}<path d='M{steps[0][0]} {steps[0][2]}{line}' fill='none' stroke='{RESERVED}' stroke-width='1.2'>"
+        f"{free}<path d='M{steps[0][0]} {steps[0][2]}{line}' fill='none' stroke='{css(RESERVED)}' stroke-width='1.2'>"
         f"<title>{words}</title></path>"
     )
 
@@ -173,7 +176,7 @@ def _moment(axes: Axes, drawn: Timeline, failure: Failure | None) -> Iterator[st
     x = axes.x(drawn.decisive + 0.5)
     colour, words = (RESERVED, "the moment") if failure is None else (REQUEST, f"failed: event {failure.event + 1:,}")
     anchor = "end" if x > (WIDTH - RIGHT) / 2 else "start"
-    yield f"<line x1='{x:.1f}' x2='{x:.1f}' y1='12' y2='{HEIGHT - 24}' stroke='{colour}' stroke-dasharray='4 3'/>"
+    yield f"<line x1='{x:.1f}' x2='{x:.1f}' y1='12' y2='{HEIGHT - 24}' stroke='{css(colour)}' stroke-dasharray='4 3'/>"
     yield f"<text x='{x:.1f}' y='10' text-anchor='{anchor}'>{words}</text>"
     yield f"<text x='{LEFT}' y='{HEIGHT - 8}'>event 0</text>"
     yield f"<text x='{WIDTH - RIGHT}' y='{HEIGHT - 8}' text-anchor='end'>event {drawn.events:,}</text>"
@@ -189,8 +192,8 @@ def _card(axes: Axes, columns: Sequence[Column]) -> Iterator[str]:
         y, under = axes.y(base + column.bytes), axes.y(base)
         words = f"{column.name} {bytes_said(column.bytes)}"
         yield (
-            f"<rect x='{x}' y='{y:.1f}' width='{COLUMN}' height='{max(under - y, 0.6):.1f}' fill='{colour}' "
-            f"stroke='#777' stroke-width='.6'><title>{escape(words)}</title></rect>"
+            f"<rect x='{x}' y='{y:.1f}' width='{COLUMN}' height='{max(under - y, 0.6):.1f}' fill='{css(colour)}' "
+            f"stroke='{css('quiet')}' stroke-width='.6'><title>{escape(words)}</title></rect>"
         )
         below = min((y + under) / 2 + 4, below - 13)
         yield f"<text x='{x + 2 * COLUMN + 8}' y='{below:.1f}'>{escape(words)}</text>"
@@ -203,11 +206,11 @@ def _request(axes: Axes, kept: int, failure: Failure, site: str | None, card: in
     low, high = axes.y(kept), axes.y(kept + failure.asked_bytes)
     words = f"requested {bytes_said(failure.asked_bytes)}{f' at {site}' if site else ''}"
     yield (
-        f"<rect x='{x}' y='{high:.1f}' width='{COLUMN}' height='{max(low - high, 1):.1f}' fill='{REQUEST}' "
-        f"fill-opacity='.55' stroke='{REQUEST}'><title>{escape(words)}</title></rect>"
+        f"<rect x='{x}' y='{high:.1f}' width='{COLUMN}' height='{max(low - high, 1):.1f}' fill='{css(REQUEST)}' "
+        f"fill-opacity='.55' stroke='{css(REQUEST)}'><title>{escape(words)}</title></rect>"
     )
     if failure.driver_free_bytes >= 0:
         y = axes.y(card)
         end = f"x1='{LEFT}' x2='{x + COLUMN}' y1='{y:.1f}' y2='{y:.1f}'"
-        yield f"<line {end} stroke='{REQUEST}' stroke-dasharray='2 2'><title>the end of the card</title></line>"
+        yield f"<line {end} stroke='{css(REQUEST)}' stroke-dasharray='2 2'><title>the end of the card</title></line>"
     yield f"<text x='{x}' y='10'>requested {bytes_said(failure.asked_bytes)}</text>"

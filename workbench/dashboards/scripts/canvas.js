@@ -1,7 +1,14 @@
 // What every panel on a canvas needs: a sharp sheet as wide as its place, round numbers on axes, words.
 
-const INK = "#222222", QUIET = "#767676", PALE = "#e4e4e4";
-const LEFT = 84, RIGHT = 30;
+// PALETTES, the colors by name of workbench/palette.py, stands in front of this.
+
+const DARK_SYSTEM = matchMedia("(prefers-color-scheme: dark)");
+/** Whether the page is dark: a page of its own as the system is, a notebook as its JupyterLab is. */
+const isDark = () => (document.querySelector(".wb-page") ? DARK_SYSTEM.matches : document.body.dataset.jpThemeLight === "false");
+/** The colors of the picture that is drawn at this moment, by name. */
+let TONES = PALETTES.light;
+
+const LEFT = 84, RIGHT = 30, FONT = '12px system-ui, "DejaVu Sans", sans-serif';
 
 const formatted = (number) => number.toLocaleString("en", { maximumFractionDigits: 3 });
 
@@ -31,10 +38,14 @@ function atNextFrame(action) {
 /** Draws whenever a model has drawn something new or an element has another size; returns what ends that. */
 function keepDrawn(model, element, redraw, show = redraw) {
   model.on("change:drawn", show);
-  const watch = new ResizeObserver(redraw);
+  const watch = new ResizeObserver(redraw), theme = new MutationObserver(redraw);
   watch.observe(element);
+  theme.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+  DARK_SYSTEM.addEventListener("change", redraw);
   return () => {
     watch.disconnect();
+    theme.disconnect();
+    DARK_SYSTEM.removeEventListener("change", redraw);
     redraw.cancel();
     model.off("change:drawn", show);
   };
@@ -67,7 +78,7 @@ function asCsv(scene) {
 /** An ink that draws nothing and writes down what it is told, as SVG; it knows what the panels use. */
 class SvgInk {
   constructor(like) {
-    Object.assign(this, { like, parts: [], path: "", open: 0, fillStyle: INK, strokeStyle: INK, lineWidth: 1, globalAlpha: 1 });
+    Object.assign(this, { like, parts: [], path: "", open: 0, fillStyle: TONES.ink, strokeStyle: TONES.ink, lineWidth: 1, globalAlpha: 1 });
     Object.assign(this, { font: like.font, textAlign: "left", textBaseline: "middle", kept: [], dash: "", clips: 0 });
   }
   setTransform() {}
@@ -111,7 +122,7 @@ class SvgInk {
   }
   whole(wide, high) {
     const frame = `xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${high}" font-family="DejaVu Sans, sans-serif"`;
-    return `<svg ${frame}><rect width="100%" height="100%" fill="#ffffff"/>${this.parts.join("")}${"</g>".repeat(this.open)}</svg>`;
+    return `<svg ${frame}><rect width="100%" height="100%" fill="${PALETTES.light.paper}"/>${this.parts.join("")}${"</g>".repeat(this.open)}</svg>`;
   }
 }
 
@@ -141,11 +152,11 @@ class Sheet {
     this.canvas.before(place);
   }
 
-  /** The picture as SVG or PDF: drawn once more, with an ink that writes down what is drawn. */
+  /** The picture as SVG or PDF, on light paper: drawn once more, with an ink that writes down what is drawn. */
   written(redraw, written) {
     const { ink } = this;
-    this.ink = written;
-    try { redraw(); } finally { this.ink = ink; }
+    Object.assign(this, { ink: written, onLightPaper: true });
+    try { redraw(); } finally { Object.assign(this, { ink, onLightPaper: false }); }
     const high = this.canvas.clientHeight;
     redraw();
     return written.whole(this.wide, high);
@@ -153,6 +164,7 @@ class Sheet {
 
   /** Clear the sheet and give it a height; its width is that of its place. */
   begin(high) {
+    TONES = PALETTES[isDark() && !this.onLightPaper ? "dark" : "light"];
     const sharp = window.devicePixelRatio || 1;
     this.canvas.style.height = `${high}px`;
     this.wide = this.canvas.clientWidth;
@@ -164,9 +176,9 @@ class Sheet {
   }
 
   /** Write something, cut to a width if it is longer; returns how wide it is. */
-  words(text, x, y, { align = "left", base = "middle", bold = false, colour = INK, most = Infinity } = {}) {
+  words(text, x, y, { align = "left", base = "middle", bold = false, colour = TONES.ink, most = Infinity } = {}) {
     const { ink } = this;
-    ink.font = `${bold ? "600 13px" : "12px"} system-ui, "DejaVu Sans", sans-serif`;
+    ink.font = bold ? FONT.replace("12px", "600 13px") : FONT;
     Object.assign(ink, { textAlign: align, textBaseline: base, fillStyle: colour });
     while (text.length > 4 && ink.measureText(text).width > most) text = `${text.slice(0, -4).trimEnd()}...`;
     ink.fillText(text, x, y);
@@ -177,11 +189,11 @@ class Sheet {
   upward(top, high, most, label, at = roundNumbers(0, most, 4, 1)) {
     const { ink } = this, y = (value) => top + high * (1 - value / most);
     for (const value of at) {
-      ink.fillStyle = PALE;
+      ink.fillStyle = TONES.grid;
       ink.fillRect(LEFT, y(value) - 0.5, this.right - LEFT, 1);
       this.words(formatted(value), LEFT - 8, y(value), { align: "right" });
     }
-    ink.strokeStyle = QUIET;
+    ink.strokeStyle = TONES.quiet;
     ink.strokeRect(LEFT - 0.5, top - 0.5, this.right - LEFT + 1, high + 1);
     ink.save();
     ink.translate(11, top + high / 2);
@@ -195,12 +207,60 @@ class Sheet {
   along(bottom, [from, to], label, { finest = 0, unit = 1 } = {}) {
     const x = (value) => LEFT + ((value - from) / (to - from)) * (this.right - LEFT);
     for (const value of roundNumbers(from, to, Math.max(2, this.wide / 120), finest)) {
-      this.ink.fillStyle = QUIET;
+      this.ink.fillStyle = TONES.quiet;
       this.ink.fillRect(x(value) - 0.5, bottom, 1, 5);
       this.words(formatted(value / unit), x(value), bottom + 8, { align: "center", base: "top" });
     }
     this.words(label, (LEFT + this.right) / 2, bottom + 24, { align: "center", base: "top", most: this.right - LEFT });
     return x;
+  }
+
+  /** Fill an area and draw slanting lines across it, as a printed figure does. */
+  hatched(x, y, wide, high) {
+    const { ink } = this;
+    ink.fillRect(x, y, wide, high);
+    ink.save();
+    ink.beginPath();
+    ink.rect(x, y, wide, high);
+    ink.clip();
+    Object.assign(ink, { strokeStyle: TONES.paper, lineWidth: 1 });
+    ink.beginPath();
+    for (let from = x - high; from < x + wide; from += 6) {
+      ink.moveTo(from, y + high);
+      ink.lineTo(from + high, y);
+    }
+    ink.stroke();
+    ink.restore();
+  }
+
+  /** What the fills mean, in as many rows as the width needs, [text, color's name] each; returns how high they are. */
+  drawKey(entries, high) {
+    let x = LEFT, y = high / 2;
+    for (const [text, fill] of entries) {
+      if (x > LEFT && x + 16 + this.wordsWidth(text) > this.right) [x, y] = [LEFT, y + high];
+      this.ink.fillStyle = TONES[fill];
+      this.ink.fillRect(x, y - 6, 12, 12);
+      this.ink.strokeStyle = TONES.quiet; // a pale ground would be lost on the paper
+      this.ink.strokeRect(x + 0.5, y - 5.5, 11, 11);
+      x += 16 + this.words(text, x + 16, y) + 14;
+    }
+    return y + high / 2;
+  }
+
+  wordsWidth(text) {
+    this.ink.font = FONT;
+    return this.ink.measureText(text).width;
+  }
+
+  /** How many rows such a key takes. */
+  keyRows(entries) {
+    let x = LEFT, rows = entries.length ? 1 : 0;
+    for (const [text] of entries) {
+      const wide = 16 + this.wordsWidth(text);
+      if (x > LEFT && x + wide > this.canvas.clientWidth - RIGHT) [x, rows] = [LEFT, rows + 1];
+      x += wide + 14;
+    }
+    return rows;
   }
 
   /** Draw with everything outside of a panel cut off. */

@@ -1,23 +1,24 @@
 // How much better a policy is than the baseline, seed by seed: bars on both sides of zero, the median with its interval.
 
-const HIGH = 150, TOP = 6, FOOT = 46, BARS = { better: "#0072b2", worse: "#e69f00" };
+const HIGH = 150, TOP = 6, FOOT = 46;
 
 function drawBars(sheet, scene, x, y) {
   const { ink } = sheet, zero = y(0);
   scene.counts.forEach((count, k) => {
     const from = x(scene.edges[k]), to = x(scene.edges[k + 1]);
-    ink.fillStyle = scene.edges[k] >= 0 ? BARS.better : BARS.worse;
-    ink.fillRect(from + 0.5, y(count), to - from - 1, zero - y(count));
+    ink.fillStyle = scene.edges[k] >= 0 ? TONES.better : TONES.worse;
+    const box = [from + 0.5, y(count), to - from - 1, zero - y(count)];
+    if (scene.edges[k] >= 0) ink.fillRect(...box); else sheet.hatched(...box);
   });
-  ink.fillStyle = QUIET;
+  ink.fillStyle = TONES.quiet;
   ink.fillRect(x(0) - 3, y(scene.tied), 6, zero - y(scene.tied));
-  ink.fillStyle = INK;
+  ink.fillStyle = TONES.ink;
   ink.fillRect(x(0) - 0.5, y(scene.most), 1, zero - y(scene.most));
 }
 
 function drawMean(sheet, scene, x) {
   const { ink } = sheet, y = TOP + 12;
-  ink.strokeStyle = ink.fillStyle = INK;
+  ink.strokeStyle = ink.fillStyle = TONES.ink;
   ink.lineWidth = 2;
   ink.beginPath();
   if (scene.low !== null) {

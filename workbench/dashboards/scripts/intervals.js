@@ -1,6 +1,6 @@
 // A quantity of two sides at some places of an axis: a dot with its interval each, or lines where there are many places.
 
-const HIGH = 170, TOP = 24, FOOT = 46, COLOURS = ["#222222", "#e8590c"], NARROW = 12;
+const HIGH = 170, TOP = 24, FOOT = 46, NARROW = 12;
 
 function axisOf({ lines, log }) {
   const ends = lines.flatMap(({ mean, high }) => [...mean, ...high]).filter(Number.isFinite);
@@ -31,7 +31,7 @@ class IntervalPicture {
     sheet.upward(TOP, HIGH, 1, scene.y, []);
     this.y = (value) => TOP + HIGH * (1 - up(Math.max(value, from)));
     for (const value of scene.log ? decades(from, to) : roundNumbers(0, to, 4)) {
-      sheet.ink.fillStyle = PALE;
+      sheet.ink.fillStyle = TONES.grid;
       sheet.ink.fillRect(LEFT, this.y(value) - 0.5, sheet.right - LEFT, 1);
       sheet.words(formatted(value), LEFT - 8, this.y(value), { align: "right" });
     }
@@ -55,7 +55,7 @@ class IntervalPicture {
 
   drawLine({ place, x, mean, low, high }) {
     const apart = x.length <= NARROW, shift = apart ? (place - 0.5) * 6 : 0, { ink } = this.sheet;
-    ink.strokeStyle = ink.fillStyle = COLOURS[place];
+    ink.strokeStyle = ink.fillStyle = TONES[`series${place}`];
     if (apart) this.drawDots(x, mean, low, high, shift);
     else this.drawBand(x, low, high);
     if (this.scene.names.length) return; // there is nothing between kinds

@@ -9,18 +9,18 @@ function drawKey(sheet, curves) {
   for (const { name, colour, dash } of curves) {
     const y = dash.length ? LINE * 1.5 : LINE / 2;
     if (dash.length) x = LEFT;
-    strokeWith(ink, colour, dash);
+    strokeWith(ink, TONES[colour], dash);
     ink.beginPath();
     ink.moveTo(x, y);
     ink.lineTo(x + 26, y);
     ink.stroke();
     x += 32 + sheet.words(name, x + 32, y, { most: Math.max(sheet.right - x - 32, 40) }) + 16;
   }
-  strokeWith(ink, QUIET, []);
+  strokeWith(ink, TONES.quiet, []);
   ink.lineWidth = 1;
 }
 
-function strokeWith(ink, colour, dash) {
+function strokeWith(ink, TONES[colour], dash) {
   Object.assign(ink, { strokeStyle: colour, lineWidth: 2 });
   ink.setLineDash(dash);
 }
@@ -35,7 +35,7 @@ function drawCurves(sheet, scene, at) {
   sheet.within(HEAD, HIGH, () => {
     for (const { value, colour, dash } of scene.curves) {
       const values = numbers(value), step = values.length > 1 ? scene.events / (values.length - 1) : 0;
-      strokeWith(ink, colour, dash);
+      strokeWith(ink, TONES[colour], dash);
       ink.beginPath();
       values.forEach((each, k) => { // what is held changes at an event, not between two
         if (k) ink.lineTo(x(k * step), y(values[k - 1]));
@@ -43,9 +43,9 @@ function drawCurves(sheet, scene, at) {
       });
       ink.stroke();
     }
-    strokeWith(ink, QUIET, []);
+    strokeWith(ink, TONES.quiet, []);
     ink.lineWidth = 1;
-    ink.fillStyle = "#0072b2";
+    ink.fillStyle = TONES.chosen;
     ink.fillRect(x(at) - 0.75, HEAD, 1.5, HIGH);
   });
   return (place) => Math.round((Math.min(Math.max(place - LEFT, 0), sheet.right - LEFT) / (sheet.right - LEFT)) * scene.events);

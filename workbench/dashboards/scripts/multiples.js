@@ -1,6 +1,6 @@
 // Several policies against one baseline: a small histogram each, all on one axis; a click, or Enter, chooses one.
 
-const HIGH = 74, HEAD = 34, FOOT = 40, COLUMNS = 2, BETWEEN = 18, BARS = { better: "#0072b2", worse: "#e69f00" };
+const HIGH = 74, HEAD = 34, FOOT = 40, COLUMNS = 2, BETWEEN = 18;
 
 function drawSmall(sheet, scene, panel, left, top, wide, focused) {
   const { ink } = sheet, [from, to] = [scene.edges[0], scene.edges.at(-1)];
@@ -8,17 +8,18 @@ function drawSmall(sheet, scene, panel, left, top, wide, focused) {
   sheet.words(panel.name, left, top - 24, { bold: true, most: wide });
   sheet.words(panel.words, left, top - 9, { most: wide });
   panel.counts.forEach((count, k) => {
-    ink.fillStyle = scene.edges[k] >= 0 ? BARS.better : BARS.worse;
-    ink.fillRect(x(scene.edges[k]) + 0.5, y(count), Math.max(x(scene.edges[k + 1]) - x(scene.edges[k]) - 1, 0.5), top + HIGH - y(count));
+    ink.fillStyle = scene.edges[k] >= 0 ? TONES.better : TONES.worse;
+    const box = [x(scene.edges[k]) + 0.5, y(count), Math.max(x(scene.edges[k + 1]) - x(scene.edges[k]) - 1, 0.5), top + HIGH - y(count)];
+    if (scene.edges[k] >= 0) ink.fillRect(...box); else sheet.hatched(...box);
   });
-  ink.fillStyle = QUIET;
+  ink.fillStyle = TONES.quiet;
   ink.fillRect(x(0) - 2, y(panel.tied), 4, top + HIGH - y(panel.tied));
-  ink.fillStyle = INK;
+  ink.fillStyle = TONES.ink;
   ink.fillRect(x(0) - 0.5, top, 1, HIGH);
-  ink.strokeStyle = focused ? "#00568a" : QUIET;
+  ink.strokeStyle = focused ? TONES.chosen : TONES.quiet;
   ink.lineWidth = focused ? 2 : 1;
   ink.strokeRect(left - 0.5, top - 0.5, wide + 1, HIGH + 1);
-  ink.strokeStyle = INK;
+  ink.strokeStyle = TONES.ink;
   ink.lineWidth = 2;
   if (panel.low !== null) {
     ink.beginPath();

@@ -19,7 +19,7 @@ const short = (...values) => values.map((value) => +Number(value).toFixed(3)).jo
 
 class PdfInk {
   constructor(like) {
-    Object.assign(this, { like, parts: [], path: "", fillStyle: INK, strokeStyle: INK, lineWidth: 1, globalAlpha: 1 });
+    Object.assign(this, { like, parts: [], path: "", fillStyle: TONES.ink, strokeStyle: TONES.ink, lineWidth: 1, globalAlpha: 1 });
     Object.assign(this, { font: like.font, textAlign: "left", textBaseline: "middle", kept: [], dash: [], alphas: new Map() });
   }
   setTransform() {}

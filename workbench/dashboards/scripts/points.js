@@ -17,7 +17,7 @@ function drawPoints(sheet, scene) {
   for (const [across, up] of pale) {
     sheet.ink.beginPath();
     sheet.ink.arc(x(across), y(up - low), 2, 0, 2 * Math.PI);
-    sheet.ink.fillStyle = "#b0b0b0";
+    sheet.ink.fillStyle = TONES.quiet;
     sheet.ink.fill();
   }
   const places = scene.points.map((point) => ({ ...point, at: [x(point.x), y(point.y - low)] }));
@@ -25,8 +25,8 @@ function drawPoints(sheet, scene) {
   for (const { k, at } of onTop) {
     sheet.ink.beginPath();
     sheet.ink.arc(...at, k === scene.chosen ? 6 : 5, 0, 2 * Math.PI);
-    sheet.ink.fillStyle = k === scene.chosen ? "#c8501e" : "#ffffff";
-    sheet.ink.strokeStyle = k === scene.chosen ? "#c8501e" : INK;
+    sheet.ink.fillStyle = k === scene.chosen ? TONES.chosen : TONES.paper;
+    sheet.ink.strokeStyle = k === scene.chosen ? TONES.chosen : TONES.ink;
     sheet.ink.lineWidth = 1.5;
     sheet.ink.fill();
     sheet.ink.stroke();

@@ -1,6 +1,6 @@
 // Segments as lines of text: address by address, row after row; the blocks in them by size and colour, what is free pale.
 
-const HIGH = 14, GAP = 3, LINE = 18, FOOT = 8, FREE = "#e2e7ec", EDGE = "#5b6770";
+const HIGH = 14, GAP = 3, LINE = 18, FOOT = 8;
 const UNITS = [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10], ["B", 1]];
 
 function bytesTold(size, digits = 4) {
@@ -39,26 +39,16 @@ class SegmentMap {
 
   draw() {
     const { sheet, scene } = this;
-    this.head = (sheet.canvas.clientWidth < 800 ? 2 : 1) * LINE + 6;
+    const key = [...scene.key.map(([text, fill], k) => [k ? text : `${scene.heading} ${text}`, fill]), ["free", "free"]];
+    this.head = sheet.keyRows(key) * LINE + 6;
     sheet.begin(this.head + scene.rows * (HIGH + GAP) + FOOT);
     this.wide = sheet.right - LEFT;
-    this.drawKey();
+    sheet.drawKey(key, LINE);
     for (let row = 0; row < scene.rows; row += 4) sheet.words(bytesTold(row * scene.row, 3), LEFT - 8, this.top(row) + HIGH / 2, { align: "right" });
-    this.drawAll(this.segments, () => FREE, 0);
-    this.drawAll(this.blocks, (k) => scene.fills[this.blocks.fill[k]], 0.5);
+    this.drawAll(this.segments, () => TONES.free, 0);
+    this.drawAll(this.blocks, (k) => TONES[scene.fills[this.blocks.fill[k]]], 0.5);
     this.drawEdges();
     if (this.marked >= 0) this.pieces(this.blocks.at[this.marked], this.blocks.size[this.marked], (...box) => this.outline(...box));
-  }
-
-  drawKey() {
-    const { ink, right } = this.sheet;
-    let x = LEFT + this.sheet.words(this.scene.heading, LEFT, LINE / 2) + 8, y = LINE / 2;
-    for (const [text, fill] of [...this.scene.key, ["free", FREE]]) {
-      if (x + 16 + ink.measureText(text).width > right) [x, y] = [LEFT, y + LINE];
-      ink.fillStyle = fill;
-      ink.fillRect(x, y - 6, 12, 12);
-      x += 16 + this.sheet.words(text, x + 16, y) + 12;
-    }
   }
 
   /** Give each part of so many bytes that lies in one row: x, y, width. */
@@ -83,13 +73,13 @@ class SegmentMap {
   drawEdges() {
     const { ink } = this.sheet, { at } = this.segments;
     if (at.length > 40 * this.scene.rows) return;
-    ink.fillStyle = EDGE;
+    ink.fillStyle = TONES.soft;
     for (const place of at) this.pieces(place, 1, (x, y) => ink.fillRect(x - 0.5, y - 1, 1, HIGH + 2));
   }
 
   outline(x, y, wide) {
     const { ink } = this.sheet;
-    for (const [colour, width] of [["#ffffff", 4], [INK, 2]]) {
+    for (const [colour, width] of [[TONES.paper, 4], [TONES.ink, 2]]) {
       Object.assign(ink, { strokeStyle: colour, lineWidth: width });
       ink.strokeRect(x, y, Math.max(wide, 1), HIGH);
     }

@@ -1,18 +1,18 @@
 // A study: how its best grew trial by trial, which levers matter, and its front as lines over parallel axes.
 
-const HIGH = 120, HEAD = 26, FOOT = 46, ROW = 18, TALL = 170, CHOSEN = "#c8501e", MAIN = "#0072b2";
+const HIGH = 120, HEAD = 26, FOOT = 46, ROW = 18, TALL = 170;
 
 function drawHistory(sheet, scene, top) {
   const { ink } = sheet, { values, label } = scene.history, low = Math.min(...values.filter(Number.isFinite));
   const high = Math.max(...values.filter(Number.isFinite)), span = high - low || 1;
   const at = roundNumbers(low, high, 4), y = sheet.upward(top, HIGH, span, label, []);
   for (const value of at) {
-    ink.fillStyle = PALE;
+    ink.fillStyle = TONES.grid;
     ink.fillRect(LEFT, y(value - low) - 0.5, sheet.right - LEFT, 1);
     sheet.words(formatted(value), LEFT - 8, y(value - low), { align: "right" });
   }
   const x = sheet.along(top + HIGH, [0, Math.max(values.length, scene.history.trials)], "trials", { finest: 1 });
-  ink.strokeStyle = MAIN;
+  ink.strokeStyle = TONES.better;
   ink.lineWidth = 2;
   ink.beginPath();
   let begun = false;
@@ -32,31 +32,31 @@ function drawShares(sheet, scene, top) {
   rows.forEach(({ lever, share }, k) => {
     const y = top + k * ROW;
     sheet.words(lever, left - 8, y + ROW / 2, { align: "right", most: left - 16 });
-    ink.fillStyle = share > floor ? MAIN : PALE;
+    ink.fillStyle = share > floor ? TONES.better : TONES.quiet;
     ink.fillRect(left, y + 3, Math.max((share / most) * wide, 1), ROW - 6);
     const end = left + (share / most) * wide, fits = end + 44 < sheet.right, words = `${Math.round(100 * share)} %`;
-    if (fits) sheet.words(words, end + 6, y + ROW / 2); else sheet.words(words, end - 6, y + ROW / 2, { align: "right", colour: "#ffffff" });
+    if (fits) sheet.words(words, end + 6, y + ROW / 2); else sheet.words(words, end - 6, y + ROW / 2, { align: "right", colour: TONES.paper });
   });
-  ink.fillStyle = CHOSEN;
+  ink.fillStyle = TONES.chosen;
   ink.fillRect(left + (floor / most) * wide - 1, top, 2, rows.length * ROW);
-  sheet.words("left of the line: what noise alone reaches", left + 4, top + rows.length * ROW + 8, { colour: QUIET, most: wide });
+  sheet.words("left of the line: what noise alone reaches", left + 4, top + rows.length * ROW + 8, { colour: TONES.soft, most: wide });
 }
 
 function drawParallel(sheet, scene, top) {
   const { ink } = sheet, { axes, names } = scene.parallel, gap = (sheet.wide - 160) / Math.max(axes.length - 1, 1);
   const x = (k) => 80 + k * gap, y = (at) => top + TALL * (1 - at);
   axes.forEach((axis, k) => {
-    ink.fillStyle = QUIET;
+    ink.fillStyle = TONES.quiet;
     ink.fillRect(x(k) - 0.5, top, 1, TALL);
     const [lever, parent] = axis.name.split(".").reverse();
     sheet.words(parent && parent !== "policy" ? parent : "", x(k), top - 38, { align: "center", most: gap - 6 });
     sheet.words(lever, x(k), top - 24, { align: "center", most: gap - 6 });
-    sheet.words(axis.ends[1], x(k), top - 9, { align: "center", colour: QUIET, most: gap - 6 });
-    sheet.words(axis.ends[0], x(k), top + TALL + 9, { align: "center", base: "middle", colour: QUIET, most: gap - 6 });
+    sheet.words(axis.ends[1], x(k), top - 9, { align: "center", colour: TONES.soft, most: gap - 6 });
+    sheet.words(axis.ends[0], x(k), top + TALL + 9, { align: "center", base: "middle", colour: TONES.soft, most: gap - 6 });
   });
   const places = [];
   const draw = (line) => {
-    ink.strokeStyle = line === scene.chosen ? CHOSEN : MAIN;
+    ink.strokeStyle = line === scene.chosen ? TONES.chosen : TONES.better;
     ink.lineWidth = line === scene.chosen ? 3 : 1;
     ink.globalAlpha = line === scene.chosen ? 1 : 0.6;
     ink.beginPath();
@@ -85,7 +85,7 @@ function drawParallel(sheet, scene, top) {
   axes.forEach((axis, k) => {
     const at = axis.at[scene.chosen], word = axis.words[scene.chosen];
     if (at === null || axis.ends.includes(word)) return;
-    sheet.words(word, x(k) + 7, y(at) - 9, { colour: CHOSEN, most: gap - 10 });
+    sheet.words(word, x(k) + 7, y(at) - 9, { colour: TONES.chosen, most: gap - 10 });
   });
   return places;
 }

@@ -3,7 +3,6 @@
 // nameOf(scene, item) and placeWords(scene, strip, pieces).
 
 const LINE = 110, TITLE = 24, KEY = 20, GAP = 14, AXIS = 44;
-const COLOURS = ["#222222", "#e8590c"];
 const COLUMNS = ["item", "begin", "end", "base", "length", "fill"];
 const NO_SCENE = { key: [], high: 0, rows: 1 };
 const HINT = `Rest the pointer on a ${WHO} to find it on both sides; drag to zoom, double-click to see all.`;
@@ -48,7 +47,7 @@ class TimePicture {
     this.lines = scene.lines.map(readLine);
   }
 
-  get head() { return this.scene.key.length ? KEY : 0; }
+  get head() { return KEY * this.sheet.keyRows(this.scene.key); }
 
   stripTop(place) { return this.head + place * (TITLE + this.scene.high) + TITLE; }
 
@@ -65,20 +64,10 @@ class TimePicture {
     this.sheet.begin(bottom + AXIS);
     const [unit, word] = unitOfTime(span[1]);
     this.x = this.sheet.along(bottom, span, `${timeName(word)}${this.scene.note}`, { finest: 1, unit });
-    this.drawKey();
+    this.sheet.drawKey(this.scene.key, KEY);
     this.strips.forEach((strip, place) => this.drawStrip(strip, place));
     this.lines.forEach((line, place) => this.drawLine(line, this.lineTop(place)));
     this.drawCursor(bottom);
-  }
-
-  /** What the fills mean, where they mean something. */
-  drawKey() {
-    let x = LEFT;
-    for (const [text, fill] of this.scene.key) {
-      this.sheet.ink.fillStyle = fill;
-      this.sheet.ink.fillRect(x, KEY / 2 - 6, 12, 12);
-      x += 16 + this.sheet.words(text, x + 16, KEY / 2) + 14;
-    }
   }
 
   drawStrip(strip, place) {
@@ -87,8 +76,10 @@ class TimePicture {
     for (const [row, text] of scene.ticks) sheet.words(text, LEFT - 8, y(row), { align: "right" });
     this.drawName(place, top - TITLE / 2);
     sheet.within(top, scene.high, () => {
+      sheet.ink.fillStyle = TONES.free;
+      if (!strip.message) sheet.ink.fillRect(LEFT, top, sheet.right - LEFT, scene.high);
       this.drawPieces(strip, top);
-      scene.rules.forEach((row) => { sheet.ink.fillStyle = QUIET; sheet.ink.fillRect(LEFT, y(row) - 0.5, sheet.right - LEFT, 1); });
+      scene.rules.forEach((row) => { sheet.ink.fillStyle = TONES.quiet; sheet.ink.fillRect(LEFT, y(row) - 0.5, sheet.right - LEFT, 1); });
     });
     sheet.words(strip.message, (LEFT + sheet.right) / 2, top + scene.high / 2, { align: "center", most: sheet.right - LEFT });
   }
@@ -96,7 +87,7 @@ class TimePicture {
   drawName(place, y) {
     const { ink } = this.sheet, most = this.sheet.right - LEFT - 50;
     const wide = this.sheet.words(this.names[place], LEFT, y, { bold: true, most });
-    ink.strokeStyle = COLOURS[place];
+    ink.strokeStyle = TONES[`series${place}`];
     ink.lineWidth = 2;
     ink.beginPath();
     ink.moveTo(LEFT + wide + 12, y);
@@ -111,7 +102,7 @@ class TimePicture {
       const x = this.x(strip.begin[k]), wide = this.x(strip.end[k]) - x;
       if (x + wide < LEFT || x > this.sheet.right) continue;
       const high = strip.length[k] * scale, y = top + whole - strip.base[k] * scale - high;
-      ink.fillStyle = fills[strip.fill[k]];
+      ink.fillStyle = TONES[fills[strip.fill[k]]];
       ink.fillRect(x, y, Math.max(wide - (wide > 4 ? 0.7 : 0), 0.5), Math.max(high - (high > 4 ? edge : 0), 0.5));
       if (strip.item[k] === this.marked) this.outline(x, y, wide, high);
     }
@@ -119,10 +110,10 @@ class TimePicture {
 
   outline(x, y, wide, high) {
     const { ink } = this.sheet;
-    ink.strokeStyle = "#ffffff";
+    ink.strokeStyle = TONES.paper;
     ink.lineWidth = 5;
     ink.strokeRect(x, y, wide, high);
-    ink.strokeStyle = INK;
+    ink.strokeStyle = TONES.ink;
     ink.lineWidth = 2;
     ink.strokeRect(x, y, wide, high);
     ink.lineWidth = 1;
@@ -131,7 +122,7 @@ class TimePicture {
   drawLine(line, top) {
     const { ink } = this.sheet, y = this.sheet.upward(top, LINE, line.most * 1.05, line.label);
     this.sheet.within(top, LINE, () => line.curves.forEach(({ cycle, value }, place) => {
-      Object.assign(ink, { strokeStyle: COLOURS[place], lineWidth: 1.4 });
+      Object.assign(ink, { strokeStyle: TONES[`series${place}`], lineWidth: 1.4 });
       ink.beginPath();
       ink.moveTo(this.x(cycle[0]), y(value[0]));
       for (let k = 1; k < cycle.length; k++) {
@@ -145,7 +136,7 @@ class TimePicture {
 
   drawCursor(bottom) {
     if (this.cursor === null) return;
-    this.sheet.ink.fillStyle = QUIET;
+    this.sheet.ink.fillStyle = TONES.quiet;
     this.sheet.ink.fillRect(this.x(this.cursor) - 0.5, TITLE, 1, bottom - TITLE);
   }
 

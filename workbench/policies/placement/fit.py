@@ -203,6 +203,7 @@ class ByteCounter(Placement):
     (1, None)
     """
 
+    upper_bound = True
     layout: ClassVar[Layout] = "scattered"
     addressed: ClassVar[bool] = False
 
@@ -230,6 +231,7 @@ class PagedMemory(Placement):
     (110, 112)
     """
 
+    upper_bound = True
     layout: ClassVar[Layout] = "scattered"
     access_penalty: float = lever(
         0.05,
@@ -266,6 +268,7 @@ class Compaction(Placement):
     (1, None)
     """
 
+    upper_bound = True
     layout: ClassVar[Layout] = "compacting"
     base: Placement = lever(FirstFit(), description="the contiguous policy that places while it can")
     cycles_per_moved_segment: int = lever(

@@ -292,6 +292,8 @@ class Oracle(Scope):
     (0, 0, 1)
     """
 
+    upper_bound = True
+
     def covers(self) -> tuple[int, int, int]:
         return ORACLE, 0, 1
 

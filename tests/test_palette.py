@@ -1,0 +1,60 @@
+"""The palettes: what is drawn can be told from what it lies on, in the light and in the dark."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from workbench.palette import DARK, LIGHT, contrast
+
+GROUNDS = ("paper", "raised", "grid", "free")
+"""What marks lie on, and lines that only help the eye."""
+MARKS = [name for name in LIGHT.named() if name not in GROUNDS]
+ON_FREE = [name for name in MARKS if not name.startswith("series")]
+BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+
+
+@BOTH
+@pytest.mark.parametrize("name", MARKS)
+def test_every_mark_stands_out_from_the_paper(palette, name):
+    assert contrast(palette.named()[name], palette.paper) >= 3
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["ink", "soft", "alarm"])
+@pytest.mark.parametrize("ground", ["paper", "raised", "free"])
+def test_text_can_be_read(palette, name, ground):
+    assert contrast(palette.named()[name], palette.named()[ground]) >= 4.5
+
+
+@BOTH
+@pytest.mark.parametrize("name", ON_FREE)
+def test_what_memory_holds_stands_out_from_free_memory(palette, name):
+    assert contrast(palette.named()[name], palette.free) >= 3
+
+
+@BOTH
+def test_free_memory_is_not_taken_for_paper(palette):
+    assert contrast(palette.free, palette.paper) >= 1.15
+
+
+@BOTH
+@pytest.mark.parametrize(("ramp", "least"), [("sizes", 1.3), ("ages", 1.2)])
+def test_the_steps_of_a_ramp_rise_and_can_be_told_apart(palette, ramp, least):
+    steps = [contrast(color, palette.paper) for color in getattr(palette, ramp)]
+    ratios = [after / before for before, after in pairwise(steps)]
+    assert min(ratios) >= least or max(ratios) <= 1 / least, ratios
+
+
+@BOTH
+def test_kinds_that_follow_each_other_differ_in_lightness(palette):
+    assert min(contrast(one, other) for one, other in pairwise(palette.kinds)) >= 1.2
+
+
+def test_the_dark_palette_is_not_the_light_one_inverted():
+    def inverted(color: str) -> str:
+        return f"#{0xFFFFFF - int(color[1:], 16):06x}"
+
+    assert not set(map(inverted, LIGHT.named().values())) & set(DARK.named().values())
+    assert LIGHT.named().keys() == DARK.named().keys()
