@@ -41,6 +41,7 @@ def test_a_policy_moves_every_panel_and_the_pointer_finds_a_card(
         on_a_ring_of_its_own(board)
         with_a_snapshot_of_its_own(board, tmp_path_factory.mktemp("own") / "own.pickle")
         expect(board.mistake).to_have_count(0)
+        board.check_first_screen()
         assert visit.outside == []
 
 

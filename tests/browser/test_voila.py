@@ -54,6 +54,8 @@ def test_every_panel_appears_and_nothing_leaves_the_host(lasting_board: Board, l
     assert board.page.locator(".wb-sidebar .noUi-handle").count() >= 8
     expect(board.page.locator(".wb-result")).to_contain_text("nearest_boundary against first_fit: ")
     expect(board.mistake).to_have_count(0)
+    expect(board.page.locator(".wb-headline")).to_have_text(re.compile(r"^1\.\d+x faster, sure$"))
+    board.check_first_screen()
     assert lasting_visit.outside == []
 
 

@@ -95,13 +95,14 @@ def headline(verdict: Verdict, measure: Measure) -> str:
     if one.is_same:
         return "No difference"
     size = re.sub(r" ?\[.*?\]", "", sized(one, measure))
+    word = "sure" if verdict.word == "better" and not verdict.is_small else verdict_words(verdict, measure)
     if not one.is_ratio:
-        return f"{measure_words(measure)}: {size}, {verdict_words(verdict, measure)}"
+        return f"{measure_words(measure)}: {size}, {word}"
     is_time = measure.better == "lower" and measure.unit in ("cycles", "ns", "us", "ms", "s")
     more, as_much = ("faster", "as fast") if is_time else ("better", "as good")
     if one.size.mean < 1:
-        return f"{size} {as_much}, {verdict_words(verdict, measure)}"
-    return f"{size} {more}, {'sure' if verdict.is_sure else verdict_words(verdict, measure)}"
+        return f"{size} {as_much}, {word}"
+    return f"{size} {more}, {word}"
 
 
 def _brief(verdict: Verdict, measure: Measure) -> str:

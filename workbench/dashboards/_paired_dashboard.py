@@ -423,9 +423,7 @@ class PairedDashboard(widgets.HBox):
 def heading(config: DashboardConfig) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
     title, summary = escaped(config.title), escaped(config.summary)
-    folded = (
-        f'<details><summary>How to read this page</summary><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></details>'
-    )
+    folded = f'<details><summary>How to read this</summary><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></details>'
     return f'<div class="wb-heading"><h2>{title}</h2>{folded}</div>'
 
 

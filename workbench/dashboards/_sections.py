@@ -22,8 +22,6 @@ class FirstLevers:
         """Take as `patterns` what the paths of the levers match, in this order, as `above` what always stands first."""
         self._patterns, self._above = patterns, list(above)
         self._displayed: list[tuple[str, int]] | None = None
-        self.controls: list[Control] = []
-        """Those that are seen."""
         self.widget = widgets.VBox(self._above)
         self.widget.add_class("wb-levers")
 
@@ -32,8 +30,12 @@ class FirstLevers:
         chosen = first_of(walked, self._patterns)
         displayed = [(path, id(control)) for path, control in chosen]
         if displayed != self._displayed:
-            self._displayed, self.controls = displayed, [control for _, control in chosen]
+            self._displayed = displayed
             self.widget.children = [*self._above, *_rows(chosen)]
+
+    def shows(self, path: str) -> bool:
+        """Return whether a lever is among those that are seen, or within one of them."""
+        return any(f"{path}.".startswith(f"{seen}.") for seen, _ in self._displayed or ())
 
 
 def _rows(chosen: Sequence[tuple[str, Control]]) -> list[widgets.Widget]:
@@ -79,6 +81,51 @@ def _row(key: str, controls: dict[str, Control]) -> widgets.Widget:
 def _empty_cell() -> widgets.Widget:
     """Return what stands where a side has no such lever."""
     return widgets.Label("–", tooltip="this side has no such lever, or is as the baseline")
+
+
+class IdleLevers:
+    """A button that shows and hides the levers of circuits, which change no run and so no picture."""
+
+    def __init__(self, sidebar: widgets.Widget) -> None:
+        """Take as `sidebar` the box in which they stand."""
+        self._sidebar = sidebar
+        self.widget = widgets.Button(tooltip="how a circuit finds the same answer; no picture and no measure changes")
+        self.widget.add_class("wb-fold")
+        self.widget.on_click(lambda _: self.show(not self.shown))
+        self.show(False)
+
+    @property
+    def shown(self) -> bool:
+        """Return whether they are seen."""
+        return SHOWN in self._sidebar._dom_classes
+
+    def show(self, shown: bool) -> None:
+        """Show them, or hide them."""
+        (self._sidebar.add_class if shown else self._sidebar.remove_class)(SHOWN)
+        self.widget.description = f"{OPEN if shown else FOLDED} levers of circuits, which change no picture"
+
+    def refresh(self, walked: Walked) -> None:
+        """Find those that there are by now."""
+        idle = [control for path, control in walked if _is_idle(path)]
+        for control in idle:
+            if IDLE not in control.widget._dom_classes:
+                control.widget.add_class(IDLE)
+        self.widget.layout.display = "" if idle else "none"
+
+
+_CIRCUITS = {"nearest_boundary": {"probe", "mask_source", "scan_order", "leading_one", "lut_bits", "encoding"}}
+"""Of a policy the levers that only its circuit has: whatever they are, it gives the same answers."""
+IDLE, SHOWN = "wb-idle", "wb-shows-idle"
+
+
+def _is_idle(path: str) -> bool:
+    """Return whether no run depends on a lever.
+
+    >>> _is_idle("other.placement.nearest_boundary.lut_bits"), _is_idle("other.placement.nearest_boundary.tie")
+    (True, False)
+    """
+    *_, policy, lever = ["", *path.split(".")]
+    return lever in _CIRCUITS.get(policy, ())
 
 
 class Section:

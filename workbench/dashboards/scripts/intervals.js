@@ -1,6 +1,6 @@
 // A quantity of two sides at some places of an axis: a dot with its interval each, or lines where there are many places.
 
-const HIGH = 170, TOP = 24, FOOT = 46, NARROW = 12;
+const HIGH = 170, TOP = 24, FOOT = 54, NARROW = 12;
 
 function axisOf({ lines, log }) {
   const ends = lines.flatMap(({ mean, high }) => [...mean, ...high]).filter(Number.isFinite);
@@ -39,7 +39,7 @@ class IntervalPicture {
     sheet.words(scene.title, LEFT, TOP / 2, { bold: true, most: sheet.right - LEFT });
   }
 
-  /** Places are evenly spaced, or as their logarithms; whole numbers are told below, or what the places are called. */
+  /** Places are evenly spaced, or as their logarithms; whole numbers are told below, or what the places are called, in two lines where they are close. */
   alongAxis() {
     const { sheet, scene } = this, { doubling, names } = scene, places = scene.lines.flatMap(({ x }) => x);
     const scale = doubling ? Math.log2 : (value) => value, edge = doubling ? 0 : 0.5;
@@ -48,8 +48,11 @@ class IntervalPicture {
     const most = Math.max(...places), count = Math.max(2, Math.min(10, sheet.wide / 60));
     const shown = doubling ? decadesOfTwo(Math.min(...places), most, count) : roundNumbers(Math.min(...places), most, count, 1);
     const labels = names.length ? names.map((name, k) => [name, k]) : shown.map((value) => [formatted(value), value]);
-    for (const [label, value] of labels) sheet.words(label, x(value), TOP + HIGH + 8, { align: "center", base: "top" });
-    sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24, { align: "center", base: "top", most: sheet.right - LEFT });
+    sheet.ink.font = FONT;
+    const apart = names.length > 1 ? x(1) - x(0) : Infinity, wide = Math.max(...labels.map(([label]) => sheet.ink.measureText(label).width));
+    const low = wide > apart - 4 ? 14 : 0;
+    labels.forEach(([label, value], k) => sheet.words(label, x(value), TOP + HIGH + 8 + (k % 2) * low, { align: "center", base: "top" }));
+    sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24 + low, { align: "center", base: "top", most: sheet.right - LEFT });
     return x;
   }
 
