@@ -84,8 +84,9 @@ def test_the_front_of_a_study_is_opened(tmp_path):
     }
     result = wb.tune(study, tmp_path / "tuned")
     page, names, _ = opened(tmp_path / "tuned")
-    against = {name for name in result.pareto["policy"] if name != "first_fit"}
-    assert {label.split(":")[0] for label, _ in names.options} == against
+    rows = zip(result.pareto["trial"], result.pareto["policy"], strict=True)
+    against = {f"trial {number}: {name}" for number, name in rows if name != "first_fit"}
+    assert {": ".join(label.split(": ")[:2]) for label, _ in names.options} == against
     assert "front of a study" in page.opened.children[0].children[0].value
     page.close()
 

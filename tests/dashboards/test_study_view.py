@@ -15,6 +15,7 @@ from workbench.dashboards._study_view import StudyView
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import held
+from workbench.figures._tuning import study_front_data
 from workbench.tuning.parallel_coordinates import parallel_axes
 from workbench.tuning.storages import JOURNAL
 
@@ -91,7 +92,7 @@ def test_the_view_of_a_study_that_is_done(tuned):
     table = tuned.pareto
     assert [point["x"] for point in view.points.scene["points"]] == table["drain_cycles"].tolist()
     assert [point["y"] for point in view.points.scene["points"]] == table["mean_external_fragmentation"].tolist()
-    assert len(view.points.scene["pale"]) == 24
+    assert len(view.points.scene["pale"]) == 24 - len(tuned.best_trials)
     view.upward.value = "wear_cv"
     assert [point["y"] for point in view.points.scene["points"]] == table["wear_cv"].tolist()
     scene = view.panel.scene
@@ -102,6 +103,19 @@ def test_the_view_of_a_study_that_is_done(tuned):
     assert view.points.scene["chosen"] == view.panel.scene["chosen"] == 1
     view.panel._on_message(view.panel, {"what": "pick", "k": 0}, [])
     assert view.points.scene["chosen"] == 0
+
+
+def test_an_arrow_leads_from_the_seeds_of_the_study_and_the_baseline_is_there_as_in_the_figure(tuned):
+    scene = StudyView(tuned.folder, lambda _: None).points.scene
+    data = study_front_data(tuned)
+    places = {name: k for k, name in enumerate(data.tuned.names)}
+    for point in scene["points"]:
+        k = places[point["name"]]
+        assert point["from"] == [data.tuned.x.mean[k], data.tuned.y.mean[k]]
+    assert {point["name"] for point in scene["points"]} == set(data.keys)
+    held = data.fresh.baseline
+    expected = np.column_stack([data.fresh.x.mean, data.fresh.y.mean])[held].tolist() if held.any() else []
+    assert scene["held"] == expected
 
 
 def test_shares_of_the_levers_are_those_of_the_study_and_the_floor_is_apart(tuned):
@@ -157,5 +171,5 @@ def test_a_page_opened_with_a_study_that_is_not_done_shows_the_front_so_far(unfi
     assert "so far" in saved.title
     assert saved.points
     page = wb.dashboard(str(unfinished))
-    assert "Rings: the front so far" in page.study.note.value
+    assert "Dots: the front so far" in page.study.note.value
     page.close()

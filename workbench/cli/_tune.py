@@ -120,7 +120,7 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     trials = f"{tried} trials{repeats} ({len(results.failures)} failed{given_up})"
     print(f"{trials} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
-        print(f"failed: trial {trial.number}: {trial.error}")
+        print(f"failed: {trial.name}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
     is_ours = results.study.storage is None and results.holdout is not None
     ours = f"workbench open dashboard {folder}, or " if is_ours else ""
@@ -188,7 +188,7 @@ def _say_rivals(results: StudyResults) -> None:
 
 def _named_study(results: StudyResults) -> str:
     front = results.front
-    return f"trial {front.trials[front.chosen].number}, {front.name(front.points[front.chosen])}"
+    return f"{front.trials[front.chosen].name}, {front.name(front.points[front.chosen])}"
 
 
 def held_out_sentences(results: StudyResults) -> list[str]:

@@ -72,13 +72,23 @@ class PointsPanel(PickingWidget):
         names: Sequence[str],
         chosen: int,
         pale: Sequence[Sequence[float]] = (),
+        before: Sequence[Sequence[float]] = (),
+        held: Sequence[Sequence[float]] = (),
     ) -> None:
         """Show the points, and pale ones behind them that cannot be chosen; those without both values are left out of
-        the picture."""
+        the picture.
+
+        `before` gives each point another place, from which an arrow leads to it; `held` are the places of baselines.
+        """
         kept = [k for k, place in enumerate(places) if all(map(math.isfinite, place))]
         behind = [[float(value) for value in place] for place in pale if all(map(math.isfinite, place))]
-        points = [{"k": k, "x": places[k][0], "y": places[k][1], "name": names[k]} for k in kept]
-        self.put({"x": measures[0], "y": measures[1], "points": points, "chosen": chosen, "pale": behind})
+        from_places = {k: list(map(float, before[k])) for k in kept if k < len(before)}
+        points = [
+            {"k": k, "x": places[k][0], "y": places[k][1], "name": names[k], "from": from_places.get(k)} for k in kept
+        ]
+        baselines = [list(map(float, place)) for place in held if all(map(math.isfinite, place))]
+        labels = {"x": measures[0], "y": measures[1], "chosen": chosen}
+        self.put({**labels, "points": points, "pale": behind, "held": baselines})
 
     def choose(self, place: int) -> None:
         """Fill another point."""

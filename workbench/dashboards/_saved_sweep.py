@@ -17,7 +17,7 @@ from workbench.experiments.sweep import read_sweep
 from workbench.figures.labels import LineNames
 from workbench.runs.run import PlannedPoint
 from workbench.strict_yaml import read_mapping
-from workbench.tuning import open_study
+from workbench.tuning import StudyResults, open_study
 from workbench.tuning.holdout import front_sweep
 from workbench.tuning.storages import JOURNAL
 
@@ -84,14 +84,21 @@ def read_saved(name: str) -> SavedSweep:
 
 def _saved_study(name: str, folder: Path) -> SavedSweep:
     """Read the front of a study; of one that is tuned just now, or was stopped, the front so far."""
-    if (folder / FRONT).is_file():
-        return _saved(_with_code(open_folder(folder)), _title(name, folder), folder)._replace(study=folder)
     results = open_study(folder)
+    if (folder / FRONT).is_file():
+        return _of_study(_saved(_with_code(open_folder(folder)), _title(name, folder), folder), results, folder)
     if not results.best_trials:
         raise StoreError(f"{name}: the study has no trial yet that could be shown; open it again when it has.")
     sweep = front_sweep(results.study, [trial.proposal for trial in results.best_trials])
     saved = _saved(RunSet(make_plan(sweep), []), f"{name} (the front of a study so far)", None)
-    return saved._replace(study=folder)
+    return _of_study(saved, results, folder)
+
+
+def _of_study(saved: SavedSweep, results: StudyResults, folder: Path) -> SavedSweep:
+    """Return the points of a front, each with the name of its trial in front of what it chose."""
+    names = {trial.point: trial.name for trial in results.best_trials}
+    points = [one._replace(label=f"{names[one.id]}: {one.label}") if one.id in names else one for one in saved.points]
+    return saved._replace(points=points, study=folder)
 
 
 def _with_code(runs: RunSet) -> RunSet:

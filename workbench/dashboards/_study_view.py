@@ -126,7 +126,7 @@ class StudyView:
         goal = str(self.goal.value)
         rows, floor = self.shares.get(goal, ([], 0.0))
         order = [lever for lever, _ in self.shares.get(goal, ([], 0.0))[0]]
-        names = [f"trial {trial.number}" for trial in self.results.best_trials]
+        names = [trial.name for trial in self.results.best_trials]
         title = f"Which levers matter: shares in {goal.replace('_', ' ')} (PED-ANOVA)"
         shares = Shares(title, rows[:MOST_LEVERS], floor)
         self.panel.show(parallel_axes(self.results, order), names, _growth(self.results), shares, self.chosen)
@@ -137,23 +137,37 @@ class StudyView:
             return
         measures = [next(one for one in self._measures if one.name == box.value) for box in (self.across, self.upward)]
         places, note = self._places(measures)
-        every = [_values(self.results, trial) for trial in self.results.all_trials if trial.values is not None]
-        pale = [[values[one.name] for one in measures] for values in every]
-        names = [f"trial {trial.number}" for trial in front]
-        self.points.show([one.label for one in measures], places, names, self.chosen, pale)
+        others = [one for one in self.results.all_trials if one.values is not None and one not in front]
+        pale, before = (
+            [[_values(self.results, trial)[one.name] for one in measures] for trial in trials]
+            for trials in (others, front if self.results.holdout is not None else ())
+        )
+        names, labels = [trial.name for trial in front], [one.label for one in measures]
+        self.points.show(labels, places, names, self.chosen, pale, before, self._held(measures))
         self.note.value = small_print(note)
+
+    def _held(self, measures: list[Measure]) -> list[list[float]]:
+        """Return where the baselines lie on fresh seeds, of measures that are objectives."""
+        objectives = {one.measure.name: one for one in self.results.study.objectives}
+        if self.results.holdout is None or not all(one.name in objectives for one in measures):
+            return []
+        front = self.results.front
+        own = {point.id for point in front.points}
+        held = [point for point in front.first_points if point.id not in own]
+        return [[front.interval(point, objectives[one.name]).mean for one in measures] for point in held]
 
     def _places(self, measures: list[Measure]) -> tuple[list[list[float]], str]:
         """Return where the points of the front lie, on fresh seeds where they were run there, and what to say of it."""
-        grey = "grey: every trial, on the seeds that it was tuned on"
+        grey = "grey: every other trial, on the seeds that it was tuned on"
         if self.results.holdout is None:
             values = [_values(self.results, trial) for trial in self.results.best_trials]
-            return [[one[measure.name] for measure in measures] for one in values], f"Rings: the front so far; {grey}."
+            return [[one[measure.name] for measure in measures] for one in values], f"Dots: the front so far; {grey}."
         table = self.results.pareto
         places = table[[one.name for one in measures]].to_numpy(float).tolist()
         recommended = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.results.to_take]
         rest = " ".join(["", *self.results.trades, *recommended])
-        return places, f"Rings and lines: the front, on seeds that no trial has seen; {grey}.{rest}"
+        fresh = "Dots: the front, on seeds that no trial has seen; each arrow begins at the seeds of the study"
+        return places, f"{fresh}; {grey}.{rest}"
 
 
 def _measures(results: StudyResults) -> list[Measure]:

@@ -146,21 +146,14 @@ def _baselines(panel: Cloud) -> np.ndarray:
 
 @on_paper
 def draw(data: Pareto) -> Figure:
-    """Draw points with intervals; those of the front are filled, joined by the steps that nothing beats, and named.
-
-    A third measure is the colour of every point, and what the others are held to is a diamond.
-    """
+    """Draw points with intervals; those of the front are filled, joined by the steps that nothing beats, and named."""
     from workbench.figures import frame, marks, plot_style
     from workbench.figures._point_names import name_all
 
     figure, axes = plot_style.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
-    tints = None if data.shade is None else marks.scale([_shades(panel) for panel in data.panels])
     for one, panel in zip(axes, data.panels, strict=True):
         frame.title(one, panel.setting)
-        tint = None if tints is None else tints.to_rgba(_shades(panel))
-        marks.points(one, panel.x, panel.y, panel.front, len(panel.names) > MOST_NAMES, tint)
-        held = _baselines(panel)
-        marks.diamonds(one, panel.x.mean[held], panel.y.mean[held], None if tint is None else tint[held])
+        marks.points(one, panel.x, panel.y, panel.front, len(panel.names) > MOST_NAMES)
         one.margins(0.1)
         order = np.argsort(panel.x.mean[panel.front], kind="stable")
         x, y = (side.mean[panel.front][order] for side in (panel.x, panel.y))
@@ -170,8 +163,6 @@ def draw(data: Pareto) -> Figure:
     without = dict.fromkeys(name for panel in data.panels for name in panel.without)
     note = (rests_on(counts) if counts else "") + (f"; not defined: {', '.join(without)}" if without else "")
     frame.name_sides(axes, measure_label(data.x), measure_label(data.y), note)
-    if tints is not None and data.shade is not None:
-        frame.colour_bar(axes, tints, measure_label(data.shade))
     name_all(figure, [_names(one, panel) for one, panel in zip(axes, data.panels, strict=True)])
     return figure
 
@@ -179,9 +170,8 @@ def draw(data: Pareto) -> Figure:
 def _names(axes: Axes, panel: Cloud) -> Names:
     from workbench.figures._point_names import Names
 
-    few, held = len(panel.names) <= MOST_NAMES, _baselines(panel)
-    first = sorted(range(len(panel.names)), key=lambda k: not held[k])  # the baseline before all others
-    displayed = {k: panel.names[k] for k in first if few or panel.front[k] or held[k]}
+    few = len(panel.names) <= MOST_NAMES
+    displayed = {k: name for k, name in enumerate(panel.names) if few or panel.front[k]}
     return Names(axes, np.column_stack([panel.x.mean, panel.y.mean]), displayed, every=few)
 
 

@@ -6,15 +6,15 @@ share of the final one; importances are shares in what makes trials good, a pane
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.figures._pareto import Cloud, Pareto, cloud_of, draw
-from workbench.figures.estimates import means_of, without_limits
+from workbench.figures._pareto import Cloud, Pareto, cloud_of
+from workbench.figures.estimates import Means, means_of, rests_on, without_limits
 from workbench.figures.figure_files import Column
+from workbench.figures.labels import measure_label
 from workbench.figures.registry import OfStudy, on_paper
 from workbench.metrics.measure import Measure
 from workbench.tuning.importances import INERT
@@ -26,21 +26,43 @@ if TYPE_CHECKING:
 
 
 ENOUGH = 0.95
+MOST_KEYS = 16
+"""Trials that the key of the front names; the CSV names all."""
 MOST_LEVERS = 8
 """Shown in each panel; the CSV has all."""
 
 
-def study_front_data(results: StudyResults) -> Pareto | None:
-    """Compute two panels: every trial on the seeds of the study, and the front and its baseline on the hold-out seeds.
+class StudyFront(NamedTuple):
+    """Two objectives of every trial, and those of the front once more on fresh seeds beside its baseline."""
 
-    The axes are the first two objectives, and a third is the colour; the steps are the front of the two. A trial that
-    tried what an earlier one had tried is not shown again, nor one that breaks a constraint. None for a study of one
-    objective, or without a front.
+    x: Measure
+    y: Measure
+    shade: Measure | None
+    """A third objective, told by the color."""
+    tuned: Cloud
+    """Every trial, on the seeds of the study."""
+    fresh: Cloud
+    """The front and its baseline, on the hold-out seeds."""
+    keys: dict[str, str]
+    """The name of each trial of the front, and what it chose."""
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a trial and kind of seeds; names are the same in both."""
+        columns = Pareto(self.x, self.y, (self.tuned, self.fresh), self.shade).columns()
+        return {**columns, "chosen": [self.keys.get(name, "") for name in np.asarray(columns["point"]).tolist()]}
+
+
+def study_front_data(results: StudyResults) -> StudyFront | None:
+    """Compute every trial on the seeds of the study, and the front and its baseline on the hold-out seeds.
+
+    The axes are the first two objectives, and a third is the color. A trial that tried what an earlier one had tried is
+    not shown again, nor one that breaks a constraint. None for a study of one objective, or without a front.
     """
     if len(results.study.objectives) < 2 or results.holdout is None:
         return None
     x, y, *more = (one.measure._replace(better=one.better) for one in results.study.objectives[:3])
-    return Pareto(x, y, (_trials(results, x, y), _fresh(results, x, y)), *more)
+    keys = {trial.name: _chosen(trial.proposal.chosen) for trial in results.front.trials}
+    return StudyFront(x, y, more[0] if more else None, _trials(results, x, y), _fresh(results, x, y), keys)
 
 
 def _trials(results: StudyResults, *measures: Measure) -> Cloud:
@@ -48,18 +70,14 @@ def _trials(results: StudyResults, *measures: Measure) -> Cloud:
     first = sorted(different.values(), key=lambda trial: trial.number)
     values = np.array([trial.values for trial in first], float).reshape(-1, len(results.study.objectives)).T
     sides = [without_limits(side) for side in values[:2]]
-    names = _distinct_names([(_chosen(trial.proposal.chosen), trial.number) for trial in first])
+    names = [trial.name for trial in first]
     cloud = cloud_of("trials on the seeds of the study", names, np.zeros(len(first), int), sides, measures)
     return cloud._replace(shade=values[2] if len(values) > 2 else None)
 
 
 def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
-    assert results.holdout is not None
     points, baselines = results.front.first_points, _baselines(results)
-    pairs = [
-        (results.front.name(point), trial.number) for point, trial in zip(results.front.points, results.front.trials)
-    ]
-    names = dict(zip((point.id for point in results.front.points), _distinct_names(pairs)))
+    names = {point.id: trial.name for point, trial in zip(results.front.points, results.front.trials, strict=True)}
     names |= {one: "baseline" if len(baselines) == 1 else f"baseline, {name}" for one, name in baselines.items()}
     kept = [[results.front.interval(point, one) for one in results.study.objectives[:3]] for point in points]
     indices = [k for k, intervals in enumerate(kept) if all(one.n for one in intervals)]
@@ -71,6 +89,69 @@ def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
         shade=more[0].mean if more else None,
         baseline=np.array([points[k].id in baselines for k in indices], bool),
     )
+
+
+@on_paper
+def draw_study_front(data: StudyFront) -> Figure:
+    """Draw an arrow from where each trial of the front lay on the seeds of the study to where it lies on fresh ones.
+
+    All other trials are small and grey. A trial has its number beside its dot, and the key says what it chose; what
+    they are held to is a diamond. A third objective is the color of the dots.
+    """
+    from workbench.figures import frame, marks, plot_style
+    from workbench.figures._point_names import Names, name_all
+
+    sheet, (axes,) = plot_style.stacked(1, 2.6)
+    tones, tuned, fresh = plot_style.palette(), data.tuned, data.fresh
+    shades = None if data.shade is None or fresh.shade is None else marks.scale([tuned.shade, fresh.shade])
+    tint = None if shades is None else shades.to_rgba(fresh.shade)
+    held = np.zeros(len(fresh.names), bool) if fresh.baseline is None else fresh.baseline
+    front = np.array([name in data.keys for name in tuned.names], bool)
+    axes.scatter(tuned.x.mean[~front], tuned.y.mean[~front], s=4, c=tones.quiet, label="other trial, tuning seeds")
+    ring: dict[str, Any] = {"c": tones.paper, "edgecolors": tones.ink, "linewidths": 0.6, "zorder": 2}
+    axes.scatter(tuned.x.mean[front], tuned.y.mean[front], s=9, label="trial of the front, tuning seeds", **ring)
+    for k, j in _arrows(data):
+        ends = (fresh.x.mean[j], fresh.y.mean[j]), (tuned.x.mean[k], tuned.y.mean[k])
+        marks.arrow(axes, *ends)
+    marks.points(axes, *(_of(side, ~held) for side in (fresh.x, fresh.y)), *_filled(held, tint))
+    marks.diamonds(axes, fresh.x.mean[held], fresh.y.mean[held], None if tint is None else tint[held])
+    axes.scatter([], [], s=14, c=tones.better, edgecolors=tones.ink, linewidths=0.7, label="the same, fresh seeds")
+    if held.any():
+        axes.scatter([], [], s=30, marker="D", c=tones.ink, label="baseline, fresh seeds")
+    axes.margins(0.1)
+    rest = max(len(data.keys) - MOST_KEYS, 0)
+    note = rests_on([int(n) for n in fresh.n]).replace("seeds", "fresh seeds") if len(fresh.n) else ""
+    note += f"; not defined: {', '.join(fresh.without)}" if fresh.without else ""
+    note += f"; {rest} more trials of the front are named in the CSV" if rest else ""
+    frame.name_sides([axes], measure_label(data.x), measure_label(data.y), note)
+    if shades is not None and data.shade is not None:
+        frame.colour_bar([axes], shades, measure_label(data.shade))
+    frame.legend(sheet, [axes], {_number(name): chosen for name, chosen in [*data.keys.items()][:MOST_KEYS]})
+    places = np.column_stack(
+        [np.concatenate([fresh.x.mean, tuned.x.mean[front]]), np.concatenate([fresh.y.mean, tuned.y.mean[front]])]
+    )
+    name_all(sheet, [Names(axes, places, {k: _number(name) for k, name in enumerate(fresh.names)}, every=False)])
+    return sheet
+
+
+def _number(name: str) -> str:
+    """Return what stands beside a dot: the number of a trial, or the whole of another name."""
+    return name.removeprefix("trial ")
+
+
+def _arrows(data: StudyFront) -> list[tuple[int, int]]:
+    """Return, of each trial that has values on both kinds of seeds, its places in the two clouds."""
+    place = {name: k for k, name in enumerate(data.tuned.names)}
+    return [(place[name], j) for j, name in enumerate(data.fresh.names) if name in place]
+
+
+def _of(side: Means, kept: np.ndarray) -> Means:
+    return Means(*(values[kept] for values in side))
+
+
+def _filled(held: np.ndarray, tint: np.ndarray | None) -> tuple[np.ndarray, bool, np.ndarray | None]:
+    kept = ~held
+    return np.ones(int(kept.sum()), bool), False, None if tint is None else tint[kept]
 
 
 def _chosen(chosen: Mapping[str, Any]) -> str:
@@ -91,12 +172,6 @@ def _with_levers(path: str, chosen: Mapping[str, Any], levers: Sequence[str]) ->
     return f"{name}({levers_text})" if levers_text else str(name)
 
 
-def _distinct_names(names: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    """Return names, with the number of the trial behind those that several trials have."""
-    count = Counter(name for name, _ in names)
-    return tuple(f"{name} (trial {number})" if count[name] > 1 else name for name, number in names)
-
-
 def _baselines(results: StudyResults) -> dict[str, str]:
     """Return what the points of the front are held to, by id: the names."""
     assert results.holdout is not None
@@ -106,9 +181,9 @@ def _baselines(results: StudyResults) -> dict[str, str]:
 
 PARETO_FIGURE = OfStudy(
     "pareto",
-    "Two objectives of every trial against each other, and the front once more on fresh seeds beside its baseline.",
+    "Two objectives of every trial, with arrows from the front to its values on fresh seeds, and its baseline.",
     study_front_data,
-    draw,
+    draw_study_front,
 )
 
 

@@ -141,9 +141,14 @@ def say_instead(axes: Axes, text: str) -> None:
     axes.set_ylabel("")
 
 
-def legend(sheet: Sheet, axes: Sequence[Axes]) -> None:
-    """Draw one legend for all panels, in rows of its own above them; none for one line alone."""
+def legend(sheet: Sheet, axes: Sequence[Axes], names: Mapping[str, str] | None = None) -> None:
+    """Draw one legend for all panels, in rows of its own above them; none for one line alone.
+
+    `names` says what short labels in the panels stand for, below what the marks mean.
+    """
     handles = {label: handle for one in axes for handle, label in zip(*one.get_legend_handles_labels())}
+    if names:
+        handles |= {f"{label}  {words(name)}": Line2D([], [], linestyle="none") for label, name in names.items()}
     if len(handles) < 2:
         return
     _place_key(sheet, list(handles.values()), list(handles), "outside upper center")
@@ -156,12 +161,37 @@ def key(sheet: Sheet, names: Mapping[str, str]) -> None:
     _place_key(sheet, handles, labels, "outside upper center", handlelength=0, handletextpad=0)
 
 
+_HANDLE, _BETWEEN = 2.8, 1.2
+"""What stands before a label of a legend and between two columns, in sizes of letters."""
+
+
 def _place_key(sheet: Sheet, handles: list[Any], labels: list[str], where: Any, **look: Any) -> None:
-    line = _letters(sheet, _SMALL_LINE)
-    columns = max(1, min(len(labels), line // (max(map(len, labels)) + 7)))
-    labels = [textwrap.fill(label, line - 7, subsequent_indent="    ") for label in labels]
-    deepest = [max(len(label.splitlines()) for label in labels[k::columns]) for k in range(columns)]
-    rows = -(-len(labels) // columns)
-    lines = sum(len(label.splitlines()) for label in labels) if columns == 1 else rows * max(deepest)
-    sheet.set_figheight(sheet.get_figheight() + 0.14 * lines)
-    sheet.legend(handles, labels, loc=where, ncols=columns, **look)
+    """Put labels into as many columns as fit, measured; one that is wider than the sheet is broken."""
+    wide = 72 * sheet.get_figwidth() - 2 * SMALL
+    before, between = _HANDLE * SMALL if "handlelength" not in look else 0.0, _BETWEEN * SMALL
+    labels = [_broken(sheet, label, wide - before) for label in labels]
+    widths = [_width(sheet, label) + before for label in labels]
+    columns = next(
+        count
+        for count in range(len(labels), 0, -1)
+        if count == 1 or sum(max(part) for part in np.array_split(widths, count)) + between * (count - 1) <= wide
+    )
+    rows = max(sum(1 + label.count("\n") for label in part) for part in np.array_split(np.array(labels), columns))
+    sheet.set_figheight(sheet.get_figheight() + 0.14 * rows)
+    sheet.legend(handles, labels, loc=where, ncols=columns, columnspacing=_BETWEEN, **look)
+
+
+def _broken(sheet: Sheet, label: str, wide: float) -> str:
+    """Return a label in lines that are no wider than so many points."""
+    letters = len(label)
+    while letters > 10 and _width(sheet, broken := textwrap.fill(label, letters, subsequent_indent="    ")) > wide:
+        letters -= 2
+    return broken if letters < len(label) else label
+
+
+def _width(sheet: Sheet, label: str) -> float:
+    """Return how wide a label of a legend is, in points."""
+    text = sheet.text(0, 0, label, fontsize=SMALL)
+    width = float(text.get_window_extent().width) * 72 / sheet.dpi
+    text.remove()
+    return width

@@ -197,11 +197,17 @@ def diamonds(axes: Axes, x: np.ndarray, y: np.ndarray, tint: np.ndarray | None =
         y,
         s=30,
         marker="D",
-        c=palette().worse if tint is None else tint,
+        c=palette().ink if tint is None else tint,
         edgecolors=palette().ink,
         linewidths=0.8,
         zorder=4,
     )
+
+
+def arrow(axes: Axes, end: tuple[float, float], begin: tuple[float, float]) -> None:
+    """Draw an arrow between two points, clear of their dots."""
+    look = {"arrowstyle": "-|>,head_length=0.25,head_width=0.12", "color": palette().quiet, "linewidth": 0.6}
+    axes.annotate("", end, begin, arrowprops={**look, "shrinkA": 1.5, "shrinkB": 2}, zorder=1)
 
 
 def scale(values: Sequence[np.ndarray]) -> ScalarMappable:

@@ -22,6 +22,8 @@ try:
     import matplotlib.style
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from workbench.figures.collisions import MeasuredLayout
 except ModuleNotFoundError:
     raise missing_extra("drawing a figure", "figures") from None
 
@@ -173,14 +175,14 @@ class Sheet(Figure):
 def stacked(count: int, heights: float | Sequence[float], share_x: bool = False) -> tuple[Sheet, list[Axes]]:
     """Make a sheet with so many panels below each other, and their heights in inches: one for all, or one each."""
     each = [heights] * count if isinstance(heights, float) else list(heights)
-    sheet = Sheet(figsize=(_format.get().width, sum(each) + 0.3), layout="constrained")
+    sheet = Sheet(figsize=(_format.get().width, sum(each) + 0.3), layout=MeasuredLayout())
     axes = sheet.subplots(count, 1, squeeze=False, height_ratios=each, sharex=share_x)
     return sheet, list(axes[:, 0])
 
 
 def side_by_side(widths: Sequence[float], height: float) -> tuple[Sheet, list[Axes]]:
     """Make a sheet with panels next to each other, as wide as their shares, with one scale of heights in inches."""
-    sheet = Sheet(figsize=(_format.get().width, height + 0.3), layout="constrained")
+    sheet = Sheet(figsize=(_format.get().width, height + 0.3), layout=MeasuredLayout())
     axes = sheet.subplots(1, len(widths), squeeze=False, width_ratios=list(widths), sharey=True)
     return sheet, list(axes[0])
 
@@ -189,7 +191,7 @@ def grid(count: int, columns: int, height: float) -> tuple[Sheet, list[Axes]]:
     """Make a sheet with so many panels, row by row, each row so many inches high; places that are left over stay
     empty."""
     rows = -(-count // columns)
-    sheet = Sheet(figsize=(_format.get().width, rows * height + 0.3), layout="constrained")
+    sheet = Sheet(figsize=(_format.get().width, rows * height + 0.3), layout=MeasuredLayout())
     axes = list(sheet.subplots(rows, columns, squeeze=False).ravel())
     for empty in axes[count:]:
         empty.set_axis_off()

@@ -155,7 +155,7 @@ def recommended_point(front: Front, report: RunSet | None, rivals: Mapping[str, 
     reason : str
         Why the report has so many seeds.
     """
-    point, trial = front.points[front.chosen], f"trial {front.trials[front.chosen].number}"
+    point, trial = front.points[front.chosen], front.trials[front.chosen].name
     named = f"{trial}, {front.name(point)}"
     baseline = front.baseline_of(point)
     if baseline is not None and baseline.id == point.id:

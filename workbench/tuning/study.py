@@ -331,6 +331,15 @@ class Trial(NamedTuple):
     """The trial that made this one hopeless, if it was given up."""
 
     @property
+    def name(self) -> str:
+        """Return what every table, figure and page calls the trial.
+
+        >>> Trial(12, Proposal({}, {}), "", None, "").name
+        'trial 12'
+        """
+        return f"trial {self.number}"
+
+    @property
     def status(self) -> str:
         """Return `done`, `failed` or `pruned`."""
         if self.values is not None:

@@ -32,7 +32,7 @@ def trades(front: Front) -> list[str]:
         return ["No point of the front keeps its place on fresh seeds, so what it trades is unknown."]
     if len(places) == 1:
         left = "The front is one point" if len(front) == 1 else "On fresh seeds one point is left of the front"
-        return [f"{left} (trial {front.trials[places[0]].number}), so nothing is traded."]
+        return [f"{left} ({front.trials[places[0]].name}), so nothing is traded."]
     differs = [len({front.means[k][j] for k in places}) > 1 for j in range(len(objectives))]
     moving = [j for j, does in enumerate(differs) if does]
     fixed = [(objectives[j].measure.name, front.means[places[0]][j]) for j, does in enumerate(differs) if not does]
@@ -59,7 +59,7 @@ def _between(
     """Return what the way from the end of the first moving objective to that of another costs and brings."""
     one, other = front.objectives[moving[0]], front.objectives[towards]
     start, end = ends
-    names = [f"trial {front.trials[k].number}" for k in (start, end)]
+    names = [front.trials[k].name for k in (start, end)]
     if start == end:
         return f"{names[0].capitalize()} has both {_extreme(one)} and {_extreme(other)}: neither costs the other."
     changes = [decided[towards, j] for j in moving]

@@ -58,7 +58,6 @@ function drawParallel(sheet, scene, top) {
   const draw = (line) => {
     ink.strokeStyle = line === scene.chosen ? TONES.chosen : TONES.better;
     ink.lineWidth = line === scene.chosen ? 3 : 1;
-    ink.globalAlpha = line === scene.chosen ? 1 : 0.6;
     ink.beginPath();
     let joined = false;
     axes.forEach((axis, k) => {
@@ -76,7 +75,6 @@ function drawParallel(sheet, scene, top) {
       ink.fill();
       places.push({ line, axis: k, at: [x(k), y(axis.at[line])] });
     });
-    ink.globalAlpha = 1;
     ink.lineWidth = 1;
   };
   names.forEach((_, line) => { if (line !== scene.chosen) draw(line); });
