@@ -36,7 +36,7 @@ def close_to(value):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_page_records_what_it_computes(engine):
-    """Else `python -m docs.record_dashboards NAME` records it anew."""
+    """Else `python -m docs.record_dashboards NAME` records it again."""
     state, page = recorded(engine), wb.dashboard(engine)
     try:
         page.finish()
@@ -126,12 +126,12 @@ def test_a_refusal_is_one_sentence_at_its_lever(page):
 def test_levers_of_circuits_are_folded_and_change_no_run(page):
     idle = {path: control for path, control in page.sidebar.walk() if _is_idle(path)}
     assert len(idle) == 6 and all(IDLE in control.widget._dom_classes for control in idle.values())
-    assert not page.sidebar.idle.shown
+    assert not page.sidebar.idle.visible
     page.sidebar.idle.widget.click()
     assert SHOWN in page.sidebar.widget._dom_classes
     page.sidebar.search.value = "lut"
     page.sidebar.search.value = ""
-    assert not page.sidebar.idle.shown
+    assert not page.sidebar.idle.visible
     setting = {**page.sidebar.config(), "seeds": 2}
     measured = set()
     for path in idle:

@@ -59,7 +59,10 @@ def _turned(side: Axis, unit: float) -> Iterator[str]:
     """Yield the slanting labels whose lines are nearer to each other than their letters are high."""
     slanting = [text for text in _seen(side) if text.get_rotation() not in (0, 90)]
     for one, other in pairwise(slanting):
-        apart = abs(other.get_transform().transform(other.get_position())[0] - one.get_transform().transform(one.get_position())[0])
+        apart = abs(
+            other.get_transform().transform(other.get_position())[0]
+            - one.get_transform().transform(one.get_position())[0]
+        )
         if apart * math.sin(math.radians(one.get_rotation())) < 0.9 * one.get_fontsize() * unit:
             yield f"slanting {one.get_text()!r} over {other.get_text()!r}"
 

@@ -14,7 +14,7 @@ from workbench.dashboards.served_notebook import SERVED
 from workbench.mechanisms.compilation import USUAL_SECONDS, expected_seconds, is_compiled
 
 _PROGRAM = "from workbench.dashboards import dashboard; dashboard({!r})"
-"""Opens the page where nobody looks, which runs all that its first picture needs."""
+"""Opens the page without a browser, which runs all that its first picture needs."""
 
 
 class FirstCompile:

@@ -32,7 +32,7 @@ class Recorded(NamedTuple):
 
 
 def recorded(engine: str) -> Recorded | None:
-    """Return the recorded state of a page; None for a page that nobody recorded."""
+    """Return the recorded state of a page; None for a page without one."""
     path = _path(engine)
     if not path.is_file():
         return None

@@ -91,18 +91,18 @@ class IdleLevers:
         self._sidebar = sidebar
         self.widget = widgets.Button(tooltip="how a circuit finds the same answer; no picture and no measure changes")
         self.widget.add_class("wb-fold")
-        self.widget.on_click(lambda _: self.show(not self.shown))
+        self.widget.on_click(lambda _: self.show(not self.visible))
         self.show(False)
 
     @property
-    def shown(self) -> bool:
+    def visible(self) -> bool:
         """Return whether they are seen."""
         return SHOWN in self._sidebar._dom_classes
 
-    def show(self, shown: bool) -> None:
+    def show(self, visible: bool) -> None:
         """Show them, or hide them."""
-        (self._sidebar.add_class if shown else self._sidebar.remove_class)(SHOWN)
-        self.widget.description = f"{OPEN if shown else FOLDED} levers of circuits, which change no picture"
+        (self._sidebar.add_class if visible else self._sidebar.remove_class)(SHOWN)
+        self.widget.description = f"{OPEN if visible else FOLDED} levers of circuits, which change no picture"
 
     def refresh(self, walked: Walked) -> None:
         """Find those that there are by now."""
