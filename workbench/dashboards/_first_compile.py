@@ -52,7 +52,7 @@ class FirstCompile:
             f"The engine {self._engine} is compiled, once on this machine: {about if spent < self._expected else late}."
         )
         share = min(spent / max(self._expected, 1), 0.99)
-        return f'<progress value="{share:.3f}"></progress> {small_print(words)}'
+        return f'<progress value="{share:.3f}"></progress> {small_print(f"{words} Below is a recorded run.")}'
 
     def _is_needed(self) -> bool:
         return not INTERPRETED and has_loop() and self._engine in USUAL_SECONDS and not is_compiled(self._engine)
