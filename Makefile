@@ -156,6 +156,7 @@ bench: $(READY)
 pictures: $(READY)
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python -m docs.make_gallery
+	$(BIN)/python -m docs.record_dashboards
 
 verdict-table: $(READY)
 	$(BIN)/python -m docs.make_verdict

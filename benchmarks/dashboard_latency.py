@@ -65,7 +65,7 @@ SUBJECTS = (
     Subject(
         "dispatch",
         ("histogram", "time", "waits", "units", "power"),
-        "compute units (units)",
+        "compute units",
         {},
         8,
         {

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from tests.browser.first_screen import faults
+
 FIRST_SECONDS = 240
 """Until the first picture: a machine that has not run the engine yet compiles it meanwhile."""
 MOVE_SECONDS = 120
@@ -33,6 +35,10 @@ class Board:
             "() => [...document.querySelectorAll('canvas.wb-canvas[data-drawn]')].every(c => c.dataset.drawn > 0)"
         )
 
+    def check_first_screen(self) -> None:
+        """Fail for what is too faint there, or lies on something else, in both sizes and schemes."""
+        assert faults(self.page) == []
+
     def wait_for_all_runs(self) -> None:
         """Wait until no seed is left: what is shown before is of the first few."""
         expect(self.status).to_have_text(re.compile(r"^\d+ paired runs\.$"), timeout=1000 * MOVE_SECONDS)
@@ -44,12 +50,19 @@ class Board:
 
     @property
     def mistake(self) -> Locator:
-        """The sentence about a mistake above the panels; there is none as long as all is well."""
+        """The sentence about a mistake of the whole page, which stands at its lever if that is seen."""
         return self.page.locator(".wb-mistake:not(.wb-refusal *)")
 
     def card(self, letter: str) -> Locator:
         """A lever's card on top of the page."""
         return self.page.locator(f'.wb-card:has(.wb-card-head b:text-is("{letter}"))')
+
+    def turn_on(self, letter: str, whose: str) -> None:
+        """Press *on* in a card that is folded because its lever counts on neither side."""
+        card = self.card(letter)
+        if "wb-card-off" in (card.get_attribute("class") or ""):
+            card.locator(f".wb-card-{whose}").get_by_text("on", exact=True).click()
+            expect(card).not_to_have_class(re.compile("wb-card-off"))
 
     def move_card(self, letter: str, whose: str, what: str, value: str) -> None:
         """Type a number into a card's side, as another chip, or over the first of several numbers."""

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from tests import needs
 from tests.browser.board import MOVE_SECONDS
+from tests.browser.first_screen import watch
 from tests.needs import require
 
 FLAGS = (
@@ -79,5 +80,7 @@ def lasting_visit(browser: Browser) -> Iterator[Visit]:
 @contextmanager
 def opened(browser: Browser) -> Iterator[Visit]:
     context = browser.new_context(viewport={"width": 1400, "height": 1200})
-    yield Visit(context.new_page())
+    page = context.new_page()
+    watch(page)
+    yield Visit(page)
     context.close()

@@ -57,6 +57,8 @@ def ink(board: Board, place: int) -> int:
 @pytest.mark.slow
 def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(lasting_board: Board):
     board = lasting_board
+    board.wait_for_all_runs()
+    board.check_first_screen()
     says = board.hover_until(1, 120, "Group")  # one of these places is taken
     expect(says).to_contain_text(re.compile(r"Group [\d,]+: priority \d, module \d \(waves: \d+ on unit \d"))
     expect(says).to_contain_text("under strict_blocking")
@@ -73,7 +75,7 @@ def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(lasting_board: B
     expect(board.mistake).to_have_count(0)
     assert all(ink(board, place) > 3 for place in range(CANVASES))
     before, pictures = board.cell("makespan").inner_text(), [board.picture(place) for place in range(CANVASES)]
-    board.slide("compute units (units)")
+    board.slide("compute units")
     for place, picture in enumerate(pictures):
         board.wait_for_another(place, picture)
     expect(board.cell("makespan")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
@@ -131,6 +133,7 @@ def test_all_seven_levers_move_and_the_page_says_what_its_own_sweep_gives(board:
             expect(board.card("k").locator(".wb-card-other .jupyter-widget-tag")).to_have_text(
                 ["1", "2", "3", "4", "6", "8", "12", "16", ""]
             )
+        board.turn_on(letter, whose)
         board.move_card(letter, whose, what, value)
         board.wait_for_another(0, before)
         expect(board.page.locator(".wb-mistake")).to_have_count(0)

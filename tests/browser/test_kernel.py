@@ -45,7 +45,7 @@ def test_a_killed_kernel_is_a_sentence_and_another_page_goes_on(
         second = dashboard(address, other)
         os.kill(first, signal.SIGKILL)
         silent = board.page.locator(".wb-silent")
-        expect(silent).to_contain_text("No answer from the kernel for", timeout=1000 * MOVE_SECONDS)
+        expect(silent).to_contain_text("No sign of the kernel for", timeout=1000 * MOVE_SECONDS)
         expect(silent).to_contain_text("Reload the page to begin anew; its address keeps the setting.")
         before = second.picture(1)
         second.slide("segments")

@@ -24,6 +24,9 @@ def test_cards_and_a_coupling_move_the_panels_and_nothing_leaves_the_host(
         board = Board(visit.page, CANVASES)
         board.wait(COMPILED_SECONDS)
         expect(board.mistake).to_have_count(0)
+        result = board.page.locator(".wb-result").first
+        expect(result).to_contain_text("policies of the documents against usual policies: ")
+        board.check_first_screen()
         makespan, pictures = board.cell("makespan"), [board.picture(place) for place in range(CANVASES)]
         before = makespan.inner_text()
         board.type("modules", "1")

@@ -35,6 +35,7 @@ def test_a_policy_moves_every_panel_and_the_pointer_finds_a_card(
         for place in (1, 2, 3):  # either policy saves the same latency
             board.wait_for_another(place, pictures[place - 1])
         board.wait_for_all_runs()  # no picture changes under the pointer
+        board.check_first_screen()
         says = board.hover_until(1, 20 + 24 + 2.5 * 34, "% own")  # gpu0 is full in one of these places
         expect(says).to_contain_text(re.compile(r"Request [\d,]+: in use \(GiB\) .* gpu0: \d+ % own"))
         expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)

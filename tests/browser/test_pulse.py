@@ -47,7 +47,7 @@ def test_one_that_does_not_is_a_sentence_until_it_does(page):
     assert sentences(page) == []
     page.clock.run_for(2_000)
     assert sentences(page) == [
-        f"No answer from the kernel for 10 s: it computes, or it has ended. {page.cure} to begin anew"
+        f"No sign of the kernel for 10 s: it has ended. {page.cure} to begin anew"
         f"{'; its address keeps the setting' if 'page' in page.cure else ''}."
     ]
     page.clock.run_for(60_000)
@@ -55,6 +55,15 @@ def test_one_that_does_not_is_a_sentence_until_it_does(page):
     assert page.evaluate("() => pulse.questions.length") == 1
     page.evaluate("() => pulse.heard.forEach((one) => one())")
     assert sentences(page) == []
+
+
+def test_one_that_computes_is_not_taken_for_one_that_has_ended(page):
+    for _ in range(75):
+        page.clock.run_for(2_000)
+        page.evaluate("() => pulse.heard.forEach((one) => one({ what: 'busy' }))")
+    assert sentences(page) == ["The kernel has been computing for 150 s; the page goes on by itself."]
+    page.clock.run_for(12_000)
+    assert "it has ended" in sentences(page)[0]
 
 
 def test_a_page_that_is_left_asks_no_more(page):

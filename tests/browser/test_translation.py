@@ -25,6 +25,7 @@ def test_a_slider_and_a_policy_move_the_panels_and_nothing_leaves_the_host(
         board.wait()
         expect(board.page.locator(".wb-result").first).to_contain_text("directory against no_directory: ")
         expect(board.mistake).to_have_count(0)
+        board.check_first_screen()
         before, pictures = board.cell("latency mean").inner_text(), [board.picture(k) for k in range(CANVASES)]
         board.slide("cores")
         for place, picture in enumerate(pictures):

@@ -7,6 +7,7 @@ import base64
 import pytest
 
 import workbench as wb
+from workbench.dashboards._recorded import recorded
 from workbench.notebooks.execution import STILL
 
 
@@ -25,6 +26,13 @@ def test_a_picture_stands_in_its_place_where_nobody_watches(board, monkeypatch):
     assert "children" not in bundle["text/plain"]
 
 
-def test_a_notebook_that_somebody_watches_gets_the_widget_alone(board, monkeypatch):
+def test_a_notebook_that_somebody_watches_keeps_the_recorded_picture_beside_the_widget(board, monkeypatch):
     monkeypatch.delenv(STILL, raising=False)
+    assert board._repr_mimebundle_()["image/png"] == recorded("shared_memory").picture
+    board.sidebar.turn({"workload.random_workgroups.count": 40})
+    assert board._repr_mimebundle_()["image/png"] not in ("", recorded("shared_memory").picture)
+
+
+def test_a_page_of_its_own_keeps_no_picture(board, monkeypatch):
+    board.url_fragment.is_served = True
     assert "image/png" not in board._repr_mimebundle_()

@@ -12,6 +12,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards._elements import alert
 from workbench.dashboards._slider_stops import nearest_stop, stops
 from workbench.errors import wrong_value
 from workbench.levers import Lever
@@ -19,6 +20,8 @@ from workbench.levers import Lever
 Listener = Callable[[], None]
 WRONG = "wb-wrong"
 """The class of what was refused."""
+REFUSAL = "wb-refusal"
+"""The class of the sentence that says why."""
 MOST = 90
 """Characters of a reason that an option shows."""
 
@@ -77,6 +80,18 @@ class Control:
         """Show that this control's value was refused, or that it no longer is."""
         mark(self.widget, wrong)
 
+    def say(self, refusal: str) -> None:
+        """Write below the control why its value is refused; nothing for an empty sentence."""
+        if not isinstance(self.widget, widgets.Box):
+            return
+        kept = [child for child in self.widget.children if REFUSAL not in child._dom_classes]
+        if refusal:
+            sentence = widgets.HTML(alert(refusal))
+            sentence.add_class(REFUSAL)
+            kept.insert(1 if isinstance(self.widget, widgets.VBox) else len(kept), sentence)
+        if refusal or len(kept) < len(self.widget.children):
+            self.widget.children = kept
+
     def _show(self, value: Any) -> None:
         raise NotImplementedError
 
@@ -123,9 +138,13 @@ def row(lever: Lever, *displayed: widgets.Widget) -> widgets.Box:
 
 
 def label_of(lever: Lever) -> str:
-    """Return what a row calls its lever; a unit that repeats the name is said once."""
+    """Return what a row calls its lever; a unit that the name ends with is said once.
+
+    >>> label_of(Lever("hold_cycles", "integer", unit="cycles")), label_of(Lever("count", "integer", unit="groups"))
+    ('hold cycles', 'count (groups)')
+    """
     words = lever.name.replace("_", " ")
-    return words if words == lever.unit else lever.label
+    return words if lever.unit and words.split()[-1:] == [lever.unit] else lever.label
 
 
 def _label(lever: Lever) -> widgets.Label:

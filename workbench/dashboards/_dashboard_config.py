@@ -55,6 +55,8 @@ class DashboardConfig(NamedTuple):
     """The workload that a file dropped into the page becomes, by its lever `trace`; None = none can be dropped."""
     cards: Callable[[], Sequence[Any]] = tuple
     """Makes the levers that the page is about, of which each gets a card on top of it (`CardLever`)."""
+    set_names: tuple[str, str] = ("baseline", "other")
+    """The names of the two sets of policies with which the page opens, for where too many slots differ to be listed."""
     options_titled: str = ""
     """The name of a section of the engine's options alone, before that of the policies that both sides share."""
 

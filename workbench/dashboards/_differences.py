@@ -7,59 +7,111 @@ measure, with the size of its comparison and the verdict.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from workbench.dashboards._canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards._elements import escaped, in_unit
+from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
 from workbench.figures.estimates import gain_of
+from workbench.figures.labels import measure_words
 from workbench.metrics.measure import Measure
 from workbench.number_text import FIGURE, with_limits
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, Pairs, Verdict, compare, judge, pair
-from workbench.statistics.comparison import size_text
 from workbench.statistics.interval import mean_interval
-from workbench.statistics.quantities import estimate
-from workbench.statistics.result_rows import verdict_words
+from workbench.statistics.quantities import sized
+from workbench.statistics.result_rows import Cells, ResultRow, verdict_words
+from workbench.statistics.result_table import result_table
 from workbench.statistics.sentences import shown
 
-_NO_DIFFERENCE: dict[str, Any] = {"words": "", "label": "", "edges": [], "counts": []}
+_NO_DIFFERENCE: dict[str, Any] = {
+    "headline": "",
+    "side": "",
+    "sides": [],
+    "brief": "",
+    "words": "",
+    "label": "",
+    "edges": [],
+    "counts": [],
+}
 
 
 class HistogramPanel(CanvasWidget):
     """Bars right of zero: seeds on which the other policy is better than the baseline."""
 
-    _esm = script("histogram.js")
+    _esm = script("hover.js", "histogram.js")
 
-    def show(self, runs: RunSet, measure: str) -> None:
-        """Show the differences of one measure."""
-        self.put(histogram_scene(drain_difference_data(runs, measure)))
+    def show(self, runs: RunSet, measure: str, names: tuple[str, str]) -> None:
+        """Show the differences of one measure; `names` are the baseline's and the other's."""
+        self.put(histogram_scene(drain_difference_data(runs, measure), names))
 
     def say(self, sentence: str) -> None:
         """Show a sentence instead: there is nothing to compare."""
         self.put({**_NO_DIFFERENCE, "words": sentence})
 
 
-def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
+def histogram_scene(difference: DrainDifference, names: tuple[str, str] | None = None) -> dict[str, Any]:
     """Return what the browser draws of one comparison."""
     (panel,) = difference.panels
+    names = names or (panel.of.baseline, panel.of.name)
+    verdict = judge({"": panel.of.paired})[""]
     return {
-        "words": difference_words(difference),
-        "label": difference.label,
+        "headline": headline(verdict, difference.measure),
+        "side": verdict.side,
+        "sides": names[::-1],
+        "brief": _brief(verdict, difference.measure),
+        "words": difference_words(difference, names),
+        "label": difference.label.replace(panel.of.baseline, names[0]),
         "edges": difference.edges.tolist(),
         "most": 1.3 * max(int(panel.counts.max()), panel.of.paired.ties),
         **_bars(panel),
     }
 
 
-def difference_words(difference: DrainDifference) -> str:
+def difference_words(difference: DrainDifference, names: tuple[str, str] | None = None) -> str:
     """Return the result in a line: the size of the comparison, its verdict by itself, and what it needs to tell."""
     (panel,) = difference.panels
     size, verdict = shown(judge({"": panel.of.paired})[""], difference.measure)
+    names = names or (panel.of.baseline, panel.of.name)
     text = "; ".join(filter(None, [size, verdict]))
-    return f"{panel.of.name} against {panel.of.baseline}: {text}."
+    return f"{names[1]} against {names[0]}: {text}."
+
+
+def headline(verdict: Verdict, measure: Measure) -> str:
+    """Return the result as a reader sees it first: by how much, and how sure that is.
+
+    >>> times = Measure("makespan", "cycles", "lower", "", compared_by="ratio")
+    >>> faster = compare([1050 + 3 * k for k in range(12)], [1000 + 2 * k for k in range(12)], compared_by="ratio")
+    >>> headline(judge({"": faster})[""], times)
+    '1.0549x faster, sure'
+    """
+    one = verdict.of
+    if not one.n:
+        return "Not compared: no seed has a value on both sides"
+    if one.is_same:
+        return "No difference"
+    size = re.sub(r" ?\[.*?\]", "", sized(one, measure))
+    word = "sure" if verdict.word == "better" and not verdict.is_small else verdict_words(verdict, measure)
+    if not one.is_ratio:
+        return f"{measure_words(measure)}: {size}, {word}"
+    is_time = measure.better == "lower" and measure.unit in ("cycles", "ns", "us", "ms", "s")
+    more, as_much = ("faster", "as fast") if is_time else ("better", "as good")
+    if one.size.mean < 1:
+        return f"{size} {as_much}, {word}"
+    return f"{size} {more}, {word}"
+
+
+def _brief(verdict: Verdict, measure: Measure) -> str:
+    """Return the size with its interval, and at how many seeds the other side is better."""
+    size, counts = shown(verdict, measure)
+    one = verdict.of
+    if one.n > 1 and not one.is_same and not one.exact:
+        counts = f"better at {one.wins} of {one.n} seeds"
+    return "; ".join(filter(None, [size, counts]))
 
 
 class MultiplesPanel(PickingWidget):
@@ -106,11 +158,6 @@ def _with_limits(interval: Interval, unit: str) -> str:
     return f"{middle} [{low}, {high}]" if math.isfinite(interval.low) else middle
 
 
-def _mean_text(values: Any, unit: str) -> str:
-    interval = mean_interval(values)
-    return in_unit(interval.mean, unit) if unit == "bytes" else estimate(interval)
-
-
 def _mean(panel: Histogram) -> Interval:
     return gain_of(panel.of.paired, False)
 
@@ -128,15 +175,19 @@ def _bars(panel: Histogram) -> dict[str, Any]:
     }
 
 
+def policies_table(runs: RunSet, measure: str) -> str:
+    """Return the table of results of one measure as HTML: the policies from the best to the worst, as everywhere."""
+    chosen = runs.plan.sweep._replace(measures=[measure])
+    return result_table(RunSet(Plan(chosen, runs.plan.points), runs.rows.values()))._repr_html_()
+
+
 def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
     """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
     Means and sizes are over the seeds at which both are defined. Verdicts are corrected over all rows.
     """
     sides = map(escaped, names)
-    head = "".join(
-        f"<th>{word}</th>" for word in ("measure", *sides, "better by, 95 % interval", "better / worse", "verdict")
-    )
+    head = "".join(f"<th>{word}</th>" for word in ("measure", *sides, "speed-up or difference", "better at", "verdict"))
     body = "".join(_rows(runs, points))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
@@ -151,9 +202,24 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
     verdicts = judge(compared)
     for name, pairs in every.items():
         measure = known[name]
-        means = "".join(f"<td>{_mean_text(side, measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
+        verdict = verdicts.get(name)
+        baseline, other = _cells(pairs.baseline, None, measure), _cells(pairs.other, verdict, measure)
         named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
-        yield f"<tr>{named}{means}{_difference(verdicts.get(name), measure)}</tr>"
+        color = "" if verdict is None else f' class="wb-{verdict.side or "even"}"'
+        size = "" if verdict is None else other.size
+        texts = (("", baseline.value), ("", other.value), (color, size), ("", other.better_at), (color, other.verdict))
+        yield f"<tr>{named}{''.join(f'<td{look}>{text}</td>' for look, text in texts)}</tr>"
+
+
+def _cells(values: Any, verdict: Verdict | None, measure: Measure) -> Cells:
+    """Return the cells of a side as the table of results has them; bytes in the unit that a person reads."""
+    mean = mean_interval(values)
+    cells = ResultRow("", mean, verdict, verdict is None, False).cells(measure)
+    if measure.unit != "bytes":
+        return cells
+    cells = cells._replace(value=in_unit(mean.mean, measure.unit))
+    is_difference = verdict is not None and not verdict.of.is_ratio
+    return cells._replace(size=_with_limits(verdict.of.size, measure.unit)) if is_difference else cells
 
 
 def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:
@@ -170,13 +236,3 @@ def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
 def _named(measure: Measure) -> str:
     arrow = {"lower": "↓", "higher": "↑", "neither": ""}[measure.better]
     return f"{escaped(measure.label)} {arrow}".rstrip()
-
-
-def _difference(verdict: Verdict | None, measure: Measure) -> str:
-    if verdict is None:
-        return "<td></td><td></td><td></td>"
-    one = verdict.of
-    clear = verdict.side or "even"
-    size = size_text(one, FIGURE) if one.is_ratio else _with_limits(one.size, measure.unit)
-    word = verdict_words(verdict, measure)
-    return f'<td class="wb-{clear}">{size}</td><td>{one.wins} / {one.losses}</td><td class="wb-{clear}">{word}</td>'

@@ -34,7 +34,7 @@ class Side(NamedTuple):
 class IntervalsPanel(CanvasWidget):
     """Dots with their intervals, or lines with a band where there are many places."""
 
-    _esm = script("intervals.js")
+    _esm = script("hover.js", "intervals.js")
 
     def show(
         self, title: str, x: str, y: str, sides: Sequence[Side], doubling: bool = False, names: Sequence[str] = ()

@@ -34,6 +34,8 @@ from workbench.levers import Lever
 
 REST_SECONDS = 0.15
 """How long levers must rest before cures are looked for: each is tried."""
+OFF = "wb-card-off"
+"""The class of a card whose lever counts on neither side: it cannot change a picture."""
 Button = tuple[str, Callable[[], object]]
 Listener = Callable[[str, str], None]
 
@@ -51,14 +53,18 @@ class LeverCards:
         self._rest = Later(self._cure)
         self.refresh()
 
-    def refuse(self, sentence: str) -> None:
-        """Say why a setting was refused beside the lever that it is about; what mends it follows when levers rest."""
+    def refuse(self, sentence: str) -> bool:
+        """Say why a setting was refused beside the lever that it is about; what mends it follows when levers rest.
+
+        Return whether one of the cards is about it.
+        """
         self.accept()
         hits = self._concerned(sentence)
         if hits:
             self._refusal = sentence
             self.cards[hits[0].letter].say(short_refusal(hits, sentence), [])
             self._rest.start(REST_SECONDS)
+        return bool(hits)
 
     def accept(self) -> None:
         """Take away what was said about an earlier setting."""
@@ -136,10 +142,13 @@ class Card:
         self.widget.add_class("wb-card")
 
     def refresh(self, setting: Setting) -> None:
-        """Show what a setting says."""
+        """Show what a setting says; a lever that counts on neither side is folded."""
+        counts = False
         for side, row in self.sides.items():
             state = self.lever.state(setting, side)
             row.show(state, self.lever.offers(setting, side), self.lever.can_turn_off(setting, side))
+            counts = counts or state.on or state.value is None
+        (self.widget.remove_class if counts else self.widget.add_class)(OFF)
         self.drawing.value = self.lever.drawing(setting)
 
     def say(self, sentence: str, cures: Sequence[Button]) -> None:

@@ -82,6 +82,7 @@ CONFIG = DashboardConfig(
         "options.touches_a_phase",
     ),
     machine_rules={"cards alike": CardsAlike},
+    set_names=("usual policies", "policies of the documents"),
     options_titled="Couplings",
 )
 """Two small cards, the first nearly full, under the usual policies and under those of the five documents."""

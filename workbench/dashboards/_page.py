@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,8 @@ from workbench.dashboards._elements import button
 from workbench.dashboards.served_notebook import SERVED
 
 HEARTBEAT_TIMEOUT_SECONDS = 10
-"""A run that takes longer has said so before, above the panels."""
+"""A kernel that computes says so from a thread before."""
+BUSY_SECONDS = 2.0
 
 
 class UrlFragment(anywidget.AnyWidget):
@@ -39,7 +43,10 @@ class UrlFragment(anywidget.AnyWidget):
 
 
 class Heartbeat(anywidget.AnyWidget):
-    """Nothing to be seen as long as the kernel answers: the page asks it every other second."""
+    """Nothing to be seen as long as the kernel answers: the page asks it every other second.
+
+    While the kernel computes, a thread of it says so: a page that hears neither says that the kernel has ended.
+    """
 
     _esm = Path(__file__).parent / "scripts" / "heartbeat.js"
     is_served = traitlets.Bool(False).tag(sync=True)
@@ -50,6 +57,10 @@ class Heartbeat(anywidget.AnyWidget):
         super().__init__(is_served=os.environ.get(SERVED) == "1")
         self.on_msg(self._on_message)
         self._waits: Callable[[], None] | None = None
+        self._ended = threading.Event()
+        if has_loop():
+            watch = partial(self._tell_if_busy, asyncio.get_running_loop())
+            threading.Thread(target=watch, daemon=True).start()
 
     def begin(self, action: Callable[[], None]) -> None:
         """Do something once a page of its own is there; in a notebook, and where no messages come, do not wait for it.
@@ -61,6 +72,22 @@ class Heartbeat(anywidget.AnyWidget):
             self._waits = action
         else:
             Later(action).start(0)
+
+    def close(self) -> None:
+        """Tell the page no more, then close as every widget does."""
+        self._ended.set()
+        super().close()
+
+    def _tell_if_busy(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Tell the page from a thread that the kernel is there while it computes and answers nothing."""
+        while not self._ended.wait(BUSY_SECONDS):
+            answered = threading.Event()
+            try:
+                loop.call_soon_threadsafe(answered.set)
+            except RuntimeError:
+                return  # the loop has ended
+            while not answered.wait(BUSY_SECONDS) and not self._ended.is_set():
+                self.send({"what": "busy"})
 
     def _on_message(self, _widget: object, _message: dict[str, Any], _pieces: object) -> None:
         self.send({"what": "here"})

@@ -7,6 +7,7 @@ completed while the user looks; any further turn of a lever comes first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,14 +17,17 @@ import ipywidgets as widgets
 import yaml
 from ipywidgets import Widget
 
-from workbench.dashboards._background import Later
+from workbench.dashboards._background import Later, has_loop
 from workbench.dashboards._catalogue_watch import CatalogueWatch
 from workbench.dashboards._dashboard_config import DashboardConfig, with_extra_compared_slots
 from workbench.dashboards._differences import HistogramPanel, measures_table
 from workbench.dashboards._elements import alert, button, escaped, small_print
+from workbench.dashboards._first_compile import FirstCompile
 from workbench.dashboards._lever_cards import LeverCards
 from workbench.dashboards._offers import Offers
 from workbench.dashboards._page import Heartbeat, UndoToolbar, UrlFragment
+from workbench.dashboards._policy_sets import PolicySets
+from workbench.dashboards._recorded import canvases, recorded
 from workbench.dashboards._saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards._settings import History, Setting, as_link, differences, from_link
 from workbench.dashboards._several_policies import SeveralPolicies
@@ -36,6 +40,7 @@ from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.run_set import RunSet
+from workbench.mechanisms.compilation import is_compiled
 from workbench.mechanisms.mechanism import mechanism
 from workbench.palette import notebook_css, page_css
 from workbench.workloads.workload import Workload
@@ -47,6 +52,12 @@ REST_SECONDS = 0.2
 SLICE_SECONDS = 0.25
 """The rest is done in slices of this length, between which a new move is heard."""
 
+LOOK_SECONDS = 0.5
+"""How often a page looks how far the first compilation is."""
+
+AT_LEVER = "wb-at-lever"
+"""The class of a refusal above the pictures that stands at its lever already."""
+
 _LEGEND = (
     '<b class="wb-baseline">&#9679; the baseline</b>, <b class="wb-other">&#9679; the other side</b>; '
     "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
@@ -54,7 +65,7 @@ _LEGEND = (
     "Sure: better, or worse, on average and on most of the seeds that differ. Undecided: more seeds may tell."
 )
 
-_STYLE = Path(__file__).with_name("dashboard.css")
+_STYLES = [Path(__file__).with_name(name) for name in ("dashboard.css", "layout.css")]
 
 
 class Panels(Protocol):
@@ -93,6 +104,8 @@ class PairedDashboard(widgets.HBox):
         """Take as `answer` what a file that is dropped says by itself."""
         config = with_extra_compared_slots(config)
         self.sidebar = Sidebar(mechanism(config.engine), config)
+        self._engine = config.engine
+        self._sets = PolicySets(config.set_names, self.sidebar.policies.sides())
         self.histogram, self.panels, self.answer = HistogramPanel(), panels, answer
         self.first = widgets.VBox([], layout={"display": "none"})
         self.first.add_class("wb-first")
@@ -112,17 +125,19 @@ class PairedDashboard(widgets.HBox):
         why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
         self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, several, why, self.folded])
         self.board.add_class("wb-board")
-        style = widgets.HTML(f"<style>{notebook_css()}{page_css(':has(.wb-page)')}{_STYLE.read_text()}</style>")
+        sheets = [notebook_css(), page_css(":has(.wb-page)"), *(sheet.read_text() for sheet in _STYLES)]
+        style = widgets.HTML(f"<style>{''.join(sheets)}</style>")
         self.opened = widgets.VBox([])
         self.cards = LeverCards(config.cards(), self.sidebar, self._try)
-        above = [self.heading, self.cards.widget] if self.cards.cards else []
-        beside = [] if above else [self.heading]
         self.heartbeat = Heartbeat()
+        line = widgets.HBox([self.status, self.stop])
+        line.add_class("wb-line")
         right = widgets.VBox(
-            [*beside, self.opened, self.heartbeat, widgets.HBox([self.status, self.stop]), self.board],
+            [self.heading, line, self.opened, self.heartbeat, self.board],
             layout={"flex": "4 1 480px", "min_width": "0"},
         )
-        self.opened_with = self.sidebar.setting()
+        right.add_class("wb-right")
+        self.opened_with = self._first_setting = self.sidebar.setting()
         self.history, self._note_rest = History(self.opened_with), Later(self._note)
         self.tools = UndoToolbar(
             undo=lambda: self.show(self.history.undo()),
@@ -131,35 +146,66 @@ class PairedDashboard(widgets.HBox):
         )
         self.tools.allow(undo=False, redo=False, reset=False)
         self.url_fragment = UrlFragment(self._follow)
-        self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
-        super().__init__([style, self.first, *above, self.sidebar.widget, right, self.url_fragment])
+        cards = [self.cards.widget] if self.cards.cards else []
+        self.sidebar.widget.children = [self.tools.widget, *cards, *self.sidebar.widget.children]
+        super().__init__([style, self.first, self.sidebar.widget, right, self.url_fragment])
         self.add_class("wb-dashboard")
         if self.url_fragment.is_served:
             self.add_class("wb-page")
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
         self._warm = False
+        self._first_compile, self._look = FirstCompile(config.engine), Later(self._look_at_compile)
         self._rest, self._offers = Later(self._continue), Offers(self.sidebar)
         self._watch = CatalogueWatch(self._defined)
         self.sidebar.on_change(self.update)
         self.folded.observe(self._write_sweep, "selected_index")
         self._say("The first run on a machine compiles the engine, which takes some seconds.")
+        if has_loop():
+            self.show_recorded()
         self.heartbeat.begin(self.update)
 
     def _repr_mimebundle_(self, **choices: Any) -> Any:
         """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
-        bundle = super()._repr_mimebundle_(**choices)
-        return (
-            {**(bundle or {}), **static_view(self.sidebar.config(), self.sidebar.measure.plain())}
-            if is_unwatched()
-            else bundle
-        )
+        bundle = super()._repr_mimebundle_(**choices) or {}
+        if self.url_fragment.is_served:
+            return bundle
+        if is_unwatched():
+            return {**bundle, **static_view(self.sidebar.config(), self.sidebar.measure.plain())}
+        return {**bundle, **self._first_picture()}
+
+    def show_recorded(self) -> None:
+        """Show the first state of this page as it was recorded, until there are runs of this machine."""
+        state = recorded(self._engine)
+        if state is not None:
+            for canvas, scene in zip(canvases(self.board), state.scenes, strict=False):
+                canvas.put(scene)
+            self.table.value = state.table
+            self.board.add_class("wb-recorded")
+            self._say("This is a recorded run of the first setting; the runs of this machine follow.")
+
+    def finish(self) -> None:
+        """Do the runs that are left, and show them all."""
+        if self._runs is not None:
+            self._show_runs(self._runs, math.inf, 0)
+
+    def _first_picture(self) -> dict[str, Any]:
+        """Return the picture that stays in a saved notebook: the recorded one, or that of a setting of its own."""
+        setting, state = self.sidebar.setting(), recorded(self._engine)
+        if state is not None and setting == self._first_setting:
+            return {"image/png": state.picture}
+        if is_compiled(self._engine):
+            return static_view(self.sidebar.config(), self.sidebar.measure.plain())
+        return {}
 
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
         self._rest.cancel()
         self._offers.cancel()
         self._note_rest.start(REST_SECONDS)
+        if self._first_compile.runs():
+            self._look_at_compile()
+            return
         self.cards.refresh()  # before a policy that is new is compiled: who moves on meanwhile moves what counts
         with self._report_errors():
             self._show_answer()
@@ -169,6 +215,7 @@ class PairedDashboard(widgets.HBox):
             self._show_seed(self._runs)
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
             self.sidebar.mark("")
+            self.status.remove_class(AT_LEVER)
             self.cards.accept()
             self._write_sweep()
 
@@ -223,6 +270,7 @@ class PairedDashboard(widgets.HBox):
             if self.study is not None:
                 self.study.stop()
             self._rest.cancel()
+            self._look.cancel()
             self._offers.cancel()
             self._note_rest.cancel()
             self.several.stop()
@@ -280,6 +328,14 @@ class PairedDashboard(widgets.HBox):
             self.first.children = [zone, *self.answer.widgets] if is_answered else []
             self.first.layout.display = None if is_answered else "none"
 
+    def _look_at_compile(self) -> None:
+        """Say how far the compilation is; once it has ended, run what the sidebar says then."""
+        if self._first_compile.runs():
+            self.status.value = self._first_compile.progress()
+            self._look.start(LOOK_SECONDS)
+        else:
+            self.update()
+
     def _warm_up(self, runs: PairedRuns) -> None:
         """Warm up once: whether the sources have changed takes as long to find out as some runs."""
         if not self._warm:
@@ -302,10 +358,14 @@ class PairedDashboard(widgets.HBox):
                 config = self.sidebar.workload.lasting(self.sidebar.config())
                 self.sweep.value = yaml.safe_dump(config, sort_keys=False, default_flow_style=None, width=88)
 
+    def _names(self, runs: PairedRuns) -> tuple[str, str]:
+        """Return what the baseline and the other side are called."""
+        return self._sets.names(self.sidebar.policies.sides(), runs.names)
+
     def _show_seed(self, runs: PairedRuns) -> None:
         """Show one run of either side."""
         records = runs.records(self.sidebar.drawn.plain())
-        self.panels.show_seed(runs.names, records, self.sidebar.looked_at())
+        self.panels.show_seed(self._names(runs), records, self.sidebar.looked_at())
 
     def _show_runs(self, runs: PairedRuns, seconds: float, rest: float) -> None:
         """Run the next seeds; the panels show all that have been run, and what is left follows."""
@@ -313,8 +373,9 @@ class PairedDashboard(widgets.HBox):
         _refuse_failures(advanced)
         self._show_differences(runs, advanced)
         self.panels.show_runs(runs, advanced, self.sidebar.looked_at())
-        self.table.value = measures_table(advanced, runs.names, runs.points)
+        self.table.value = measures_table(advanced, self._names(runs), runs.points)
         self.board.remove_class("wb-stale")
+        self.board.remove_class("wb-recorded")
         left = runs.n_seeds - runs.n_done
         self._say(f"{runs.n_done} of {runs.n_seeds} paired runs." if left else f"{runs.n_done} paired runs.")
         self._offer_stop(bool(left))
@@ -338,7 +399,7 @@ class PairedDashboard(widgets.HBox):
             self.histogram.say("Both sides are the same: there is nothing to compare.")
             return
         try:
-            self.histogram.show(run_set, self.sidebar.measure.plain())
+            self.histogram.show(run_set, self.sidebar.measure.plain(), self._names(runs))
         except InputError as undefined:
             self.histogram.say(str(undefined))
 
@@ -350,9 +411,9 @@ class PairedDashboard(widgets.HBox):
         except WorkbenchError as mistake:
             message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
             self.status.value = alert(message)
+            if stale and self.sidebar.mark(message, is_said=self.cards.refuse(message)):
+                self.status.add_class(AT_LEVER)
             if stale:
-                self.sidebar.mark(message)
-                self.cards.refuse(message)
                 self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:
@@ -362,7 +423,8 @@ class PairedDashboard(widgets.HBox):
 def heading(config: DashboardConfig) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
     title, summary = escaped(config.title), escaped(config.summary)
-    return f'<div class="wb-heading"><h2>{title}</h2><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></div>'
+    folded = f'<details><summary>How to read this</summary><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></details>'
+    return f'<div class="wb-heading"><h2>{title}</h2>{folded}</div>'
 
 
 def _refuse_failures(runs: RunSet) -> None:

@@ -33,6 +33,10 @@ class FirstLevers:
             self._displayed = displayed
             self.widget.children = [*self._above, *_rows(chosen)]
 
+    def shows(self, path: str) -> bool:
+        """Return whether a lever is among those that are seen, or within one of them."""
+        return any(f"{path}.".startswith(f"{seen}.") for seen, _ in self._displayed or ())
+
 
 def _rows(chosen: Sequence[tuple[str, Control]]) -> list[widgets.Widget]:
     """Return a row a lever; the same lever of both sides' same policy is one row, above the first of which stands whose
@@ -77,6 +81,51 @@ def _row(key: str, controls: dict[str, Control]) -> widgets.Widget:
 def _empty_cell() -> widgets.Widget:
     """Return what stands where a side has no such lever."""
     return widgets.Label("–", tooltip="this side has no such lever, or is as the baseline")
+
+
+class IdleLevers:
+    """A button that shows and hides the levers of circuits, which change no run and so no picture."""
+
+    def __init__(self, sidebar: widgets.Widget) -> None:
+        """Take as `sidebar` the box in which they stand."""
+        self._sidebar = sidebar
+        self.widget = widgets.Button(tooltip="how a circuit finds the same answer; no picture and no measure changes")
+        self.widget.add_class("wb-fold")
+        self.widget.on_click(lambda _: self.show(not self.visible))
+        self.show(False)
+
+    @property
+    def visible(self) -> bool:
+        """Return whether they are seen."""
+        return SHOWN in self._sidebar._dom_classes
+
+    def show(self, visible: bool) -> None:
+        """Show them, or hide them."""
+        (self._sidebar.add_class if visible else self._sidebar.remove_class)(SHOWN)
+        self.widget.description = f"{OPEN if visible else FOLDED} levers of circuits, which change no picture"
+
+    def refresh(self, walked: Walked) -> None:
+        """Find those that there are by now."""
+        idle = [control for path, control in walked if _is_idle(path)]
+        for control in idle:
+            if IDLE not in control.widget._dom_classes:
+                control.widget.add_class(IDLE)
+        self.widget.layout.display = "" if idle else "none"
+
+
+_CIRCUITS = {"nearest_boundary": {"probe", "mask_source", "scan_order", "leading_one", "lut_bits", "encoding"}}
+"""Of a policy the levers that only its circuit has: whatever they are, it gives the same answers."""
+IDLE, SHOWN = "wb-idle", "wb-shows-idle"
+
+
+def _is_idle(path: str) -> bool:
+    """Return whether no run depends on a lever.
+
+    >>> _is_idle("other.placement.nearest_boundary.lut_bits"), _is_idle("other.placement.nearest_boundary.tie")
+    (True, False)
+    """
+    *_, policy, lever = ["", *path.split(".")]
+    return lever in _CIRCUITS.get(policy, ())
 
 
 class Section:

@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards._background import Later
-from workbench.dashboards._differences import MultiplesPanel
+from workbench.dashboards._differences import MultiplesPanel, policies_table
 from workbench.dashboards._elements import alert, button, small_print
 from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns
@@ -39,7 +39,8 @@ class SeveralPolicies:
         self._policies: list[Any] = []
         self._rest = Later(self._continue)
         left = widgets.VBox([self.slot, self.names, self.begin], layout={"flex": "0 1 260px"})
-        right = widgets.VBox([self.words, self.picture], layout={"flex": "1 1 320px", "min_width": "0"})
+        self.table = widgets.HTML()
+        right = widgets.VBox([self.words, self.picture, self.table], layout={"flex": "1 1 320px", "min_width": "0"})
         self.widget = widgets.HBox([left, right])
         self.widget.add_class("wb-several")
         self._offer()
@@ -99,6 +100,7 @@ class SeveralPolicies:
             raise WorkbenchError(f"{run_set.failures[0].error}")
         difference = drain_difference_data(run_set, self._sidebar.measure.plain())
         self.picture.show(difference, list(range(len(difference.panels))))
+        self.table.value = policies_table(run_set, self._sidebar.measure.plain())
         left = runs.n_seeds - runs.n_done
         done = f"{runs.n_done} of {runs.n_seeds}" if left else f"{runs.n_done}"
         self.words.value = small_print(f"{done} seeds, each policy against the baseline. Click one to see it large.")
@@ -118,5 +120,6 @@ class SeveralPolicies:
 
     def _say_mistake(self, mistake: WorkbenchError) -> None:
         self.picture.clear()
+        self.table.value = ""
         message = str(mistake).removeprefix("sweep: ")
         self.words.value = alert(message)

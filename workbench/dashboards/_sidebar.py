@@ -12,7 +12,7 @@ from workbench.dashboards._dashboard_config import DashboardConfig
 from workbench.dashboards._lever_search import matching, miss, search_box, wrong_levers
 from workbench.dashboards._machine_control import MachineControl
 from workbench.dashboards._policies_control import PoliciesControl, PoliciesTable
-from workbench.dashboards._sections import FirstLevers, Section
+from workbench.dashboards._sections import FirstLevers, IdleLevers, Section
 from workbench.dashboards._spec_controls import LeversControl, control_for
 from workbench.dashboards._workload_control import WorkloadControl
 from workbench.errors import InputError
@@ -63,6 +63,9 @@ class Sidebar:
         top = [self.first.widget, self.search]
         self.widget = widgets.VBox([*top, *rest], layout=shape)
         self.widget.add_class("wb-sidebar")
+        self.idle = IdleLevers(self.widget)
+        self.sections["policy"].inside.children = [*self.sections["policy"].inside.children, self.idle.widget]
+        self.idle.refresh(self.walk())
         self.first.refresh(self.walk())
         self.on_change(self._look_again)
 
@@ -149,13 +152,22 @@ class Sidebar:
         for name, control in self._roots().items():
             yield from control.walk(name)
 
-    def mark(self, refusal: str) -> None:
-        """Mark the levers that a refusal is about, and no others."""
+    def mark(self, refusal: str, is_said: bool = False) -> bool:
+        """Mark the levers that a refusal is about, and no others; say it below the first, unless it is said elsewhere.
+
+        Return whether it stands where it is seen: at a lever that is not folded away.
+        """
         for control in self._marked:
             control.mark(False)
+            control.say("")
         self._marked = wrong_levers(self.walk(), refusal) if refusal else []
         for control in self._marked:
             control.mark(True)
+        if not self._marked or is_said:
+            return is_said
+        marked = self._marked[0]
+        marked.say(refusal)
+        return any(path for path, control in self.walk() if control is marked and self.first.shows(path))
 
     def _show(self, setting: Mapping[str, Any]) -> None:
         self.policies.show({side: setting[side] for side in self.policies.sides()})
@@ -191,7 +203,9 @@ class Sidebar:
         return {key: Section(title, *inside, folded=key != "policy") for key, (title, inside) in parts.items()}
 
     def _look_again(self) -> None:
-        self.first.refresh(self.walk())
+        walked = list(self.walk())
+        self.first.refresh(walked)
+        self.idle.refresh(walked)
         self.table.refresh()
         if self.search.value.strip():
             self._search()
@@ -201,6 +215,7 @@ class Sidebar:
         sought = self.search.value.strip()
         walked = dict(self.walk())
         visible = matching(walked.items(), sought) if sought else None
+        self.idle.show(visible is not None)
         for path, control in walked.items():
             miss(control.widget, visible is not None and path not in visible)
         self.table.search(visible)

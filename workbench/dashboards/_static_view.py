@@ -14,7 +14,6 @@ from workbench.notebooks.execution import STILL
 
 RUN_SECONDS = 2.0
 """How long the runs behind a picture may take."""
-FIGURE = "drain_difference"
 
 
 def is_unwatched() -> bool:
@@ -33,7 +32,7 @@ def static_view(config: Mapping[str, Any], measure: str) -> dict[str, Any]:
         runs = PairedRuns(config)
         if runs.same:
             return {"text/plain": words}
-        picture = _drawn(runs, measure, engine)
+        picture = _drawn(runs, measure)
     except WorkbenchError:
         return {"text/plain": words}
     baseline, other = runs.names
@@ -41,9 +40,9 @@ def static_view(config: Mapping[str, Any], measure: str) -> dict[str, Any]:
     return {"image/png": base64.b64encode(picture).decode("ascii"), "text/plain": f"{words} {sides}"}
 
 
-def _drawn(runs: PairedRuns, measure: str, engine: str) -> bytes:
-    from workbench.figures import figure
+def _drawn(runs: PairedRuns, measure: str) -> bytes:
+    from workbench.figures.drain_difference import drain_difference_data, draw_drain_difference
 
-    recipe, image = figure(FIGURE, engine), io.BytesIO()
-    recipe.draw(recipe.choose(runs.advance(RUN_SECONDS), measure=measure)).savefig(image, format="png")
+    image = io.BytesIO()
+    draw_drain_difference(drain_difference_data(runs.advance(RUN_SECONDS), measure)).savefig(image, format="png")
     return image.getvalue()

@@ -92,12 +92,17 @@ def say_as_it_compiles(say: Say) -> Callable[[str], None]:
 def _sentence(engine: str) -> str:
     if _engine_marker(engine).is_file():
         return f"compiling the measures of the engine {engine}, once"
-    about = (_seconds_here().get(engine) or USUAL_SECONDS.get(engine, 0)) * _share()
+    about = expected_seconds(engine)
     waits = _is_locked(engine)
     time_text = f", about {about:.0f} s{' in all' * waits}" if about else ""
     return (
         f"{'waiting for another process that compiles' if waits else 'compiling'} the engine {engine}, once{time_text}"
     )
+
+
+def expected_seconds(engine: str) -> float:
+    """Return about how long an engine takes to compile here now, 0 where nothing is known of it."""
+    return (_seconds_here().get(engine) or USUAL_SECONDS.get(engine, 0)) * _share()
 
 
 def _share() -> float:

@@ -2,31 +2,38 @@
 const BEAT = 2000;
 
 function render({ model, el }) {
-  let unanswered = null, sentence = null;
-  const say = (silent) => {
-    sentence ??= Object.assign(el.appendChild(document.createElement("div")), { className: "wb-silent", role: "alert" });
-    const cure = model.get("is_served") ? "Reload the page to begin anew; its address keeps the setting" : "Run the cell again to begin anew";
-    sentence.textContent = `No answer from the kernel for ${silent} s: it computes, or it has ended. ${cure}.`;
+  let unanswered = null, busy = 0, sentence = null;
+  const say = (words, role) => {
+    sentence ??= el.appendChild(Object.assign(document.createElement("div"), { className: "wb-silent" }));
+    sentence.role = role;
+    sentence.textContent = words;
   };
   const look = () => {
     if (unanswered === null) {
       unanswered = Date.now();
       model.send({ what: "there?" });
     }
-    const silent = Math.floor((Date.now() - unanswered) / 1000);
-    if (silent >= model.get("patience")) say(silent);
+    const seconds = (since) => Math.floor((Date.now() - since) / 1000), patience = model.get("patience");
+    const silent = seconds(Math.max(unanswered, busy)), waited = seconds(unanswered);
+    const cure = model.get("is_served") ? "Reload the page to begin anew; its address keeps the setting" : "Run the cell again to begin anew";
+    if (silent >= patience) say(`No sign of the kernel for ${silent} s: it has ended. ${cure}.`, "alert");
+    else if (waited >= patience) say(`The kernel has been computing for ${waited} s; the page goes on by itself.`, "status");
   };
-  const answered = () => {
+  const heard = (message) => {
+    if (message?.what === "busy") {
+      busy = Date.now();
+      return;
+    }
     unanswered = null;
     sentence?.remove();
     sentence = null;
   };
-  model.on("msg:custom", answered);
+  model.on("msg:custom", heard);
   look(); // the first run waits for it
   const timer = setInterval(look, BEAT);
   return () => {
     clearInterval(timer);
-    model.off("msg:custom", answered);
+    model.off("msg:custom", heard);
   };
 }
 

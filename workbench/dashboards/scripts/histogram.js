@@ -42,15 +42,35 @@ function drawHistogram(sheet, scene) {
   drawMean(sheet, scene, x);
 }
 
+/** The bar under a place on the sheet, and the mean, in words. */
+function barAt({ counts, edges, tied, mean, low, high }, share) {
+  if (!counts.length || share < 0 || share > 1) return "";
+  const value = edges[0] + share * (edges.at(-1) - edges[0]), k = Math.max(0, edges.findLastIndex((edge) => edge <= value));
+  const all = counts.reduce((sum, count) => sum + count, tied), bar = Math.min(k, counts.length - 1);
+  return `${counts[bar]} of ${all} seeds from ${formatted(edges[bar])} to ${formatted(edges[bar + 1])}; mean ${withLimits(mean, low, high)}`;
+}
+
+/** By how much and how sure, in large type; below it both sides in their colours; the pointer finds the p-value. */
+function tell(headline, result, { headline: large, side, sides, brief, words }) {
+  headline.textContent = large;
+  headline.className = `wb-headline${side && ` wb-${side}`}`;
+  const names = sides.map((name, k) => Object.assign(document.createElement("b"), { textContent: name, className: k ? "wb-baseline" : "wb-other" }));
+  result.title = words;
+  if (sides.length) result.replaceChildren(names[0], " against ", names[1], `: ${brief}.`);
+  else result.textContent = words;
+}
+
 function render({ model, el }) {
+  const headline = el.appendChild(document.createElement("div"));
   const result = el.appendChild(document.createElement("div")), sheet = new Sheet(el);
   result.className = "wb-result";
   const redraw = atNextFrame(() => {
     if (!model.get("drawn")) return; // the page may be there before the first run
-    result.textContent = model.get("scene").words;
+    tell(headline, result, model.get("scene"));
     drawHistogram(sheet, model.get("scene"));
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
+  tellUnderPointer(sheet, (x) => (model.get("drawn") ? barAt(model.get("scene"), (x - LEFT) / (sheet.right - LEFT)) : ""));
   sheet.saves("histogram", redraw.now, () => model.get("scene"));
   redraw();
   return keepDrawn(model, result, redraw);

@@ -1,6 +1,6 @@
 // A quantity of two sides at some places of an axis: a dot with its interval each, or lines where there are many places.
 
-const HIGH = 170, TOP = 24, FOOT = 46, NARROW = 12;
+const HIGH = 170, TOP = 24, FOOT = 54, NARROW = 12;
 
 function axisOf({ lines, log }) {
   const ends = lines.flatMap(({ mean, high }) => [...mean, ...high]).filter(Number.isFinite);
@@ -39,7 +39,7 @@ class IntervalPicture {
     sheet.words(scene.title, LEFT, TOP / 2, { bold: true, most: sheet.right - LEFT });
   }
 
-  /** Places are evenly spaced, or as their logarithms; whole numbers are told below, or what the places are called. */
+  /** Places are evenly spaced, or as their logarithms; whole numbers are told below, or what the places are called, in two lines where they are close. */
   alongAxis() {
     const { sheet, scene } = this, { doubling, names } = scene, places = scene.lines.flatMap(({ x }) => x);
     const scale = doubling ? Math.log2 : (value) => value, edge = doubling ? 0 : 0.5;
@@ -48,8 +48,11 @@ class IntervalPicture {
     const most = Math.max(...places), count = Math.max(2, Math.min(10, sheet.wide / 60));
     const shown = doubling ? decadesOfTwo(Math.min(...places), most, count) : roundNumbers(Math.min(...places), most, count, 1);
     const labels = names.length ? names.map((name, k) => [name, k]) : shown.map((value) => [formatted(value), value]);
-    for (const [label, value] of labels) sheet.words(label, x(value), TOP + HIGH + 8, { align: "center", base: "top" });
-    sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24, { align: "center", base: "top", most: sheet.right - LEFT });
+    sheet.ink.font = FONT;
+    const apart = names.length > 1 ? x(1) - x(0) : Infinity, wide = Math.max(...labels.map(([label]) => sheet.ink.measureText(label).width));
+    const low = wide > apart - 4 ? 14 : 0;
+    labels.forEach(([label, value], k) => sheet.words(label, x(value), TOP + HIGH + 8 + (k % 2) * low, { align: "center", base: "top" }));
+    sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24 + low, { align: "center", base: "top", most: sheet.right - LEFT });
     return x;
   }
 
@@ -94,6 +97,19 @@ class IntervalPicture {
   }
 }
 
+/** What both sides have at the place nearest to one on the sheet. */
+function valuesAt(picture, at) {
+  const { scene } = picture;
+  if (!scene?.lines.length || at < LEFT || at > picture.sheet.right) return "";
+  const nearest = ({ x }) => x.reduce((best, value, k) => (Math.abs(picture.x(value) - at) < Math.abs(picture.x(x[best]) - at) ? k : best), 0);
+  const sides = scene.lines.map((line) => {
+    const k = nearest(line);
+    return `${line.place ? "other" : "baseline"} ${withLimits(line.mean[k], line.low[k], line.high[k])}`;
+  });
+  const place = scene.lines[0].x[nearest(scene.lines[0])];
+  return `${scene.names[place] ?? formatted(place)}: ${sides.join(", ")}`;
+}
+
 /** Powers of two between two numbers, at most about so many. */
 function decadesOfTwo(from, to, count) {
   const step = Math.max(1, Math.ceil(Math.log2(Math.max(to / from, 2)) / count)), powers = [];
@@ -112,6 +128,7 @@ function render({ model, el }) {
     picture.draw(model.get("scene"));
     picture.sheet.canvas.dataset.drawn = model.get("drawn");
   });
+  tellUnderPointer(picture.sheet, (x) => valuesAt(picture, x));
   picture.sheet.saves("intervals", redraw.now, () => model.get("scene"));
   redraw();
   return keepDrawn(model, el, redraw);

@@ -117,7 +117,7 @@ function render({ model, el }) {
   sheet.canvas.addEventListener("mousemove", (event) => {
     const point = nearest(event);
     sheet.canvas.style.cursor = point ? "pointer" : "default";
-    if (point) caption.textContent = point.name;
+    if (point) caption.textContent = `${point.name}: ${model.get("scene").x} ${formatted(point.x)}, ${model.get("scene").y} ${formatted(point.y)}`;
   });
   sheet.canvas.addEventListener("click", (event) => pick(nearest(event)));
   sheet.canvas.addEventListener("keydown", (event) => {

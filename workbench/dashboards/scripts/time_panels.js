@@ -5,7 +5,7 @@
 const LINE = 110, TITLE = 24, KEY = 20, GAP = 14, AXIS = 44;
 const COLUMNS = ["item", "begin", "end", "base", "length", "fill"];
 const NO_SCENE = { key: [], high: 0, rows: 1 };
-const HINT = `Rest the pointer on a ${WHO} to find it on both sides; drag to zoom in time, double-click to see all.`;
+const HINT = `Rest the pointer on a ${WHO} to find it on both sides; drag to zoom, double-click to see all.`;
 
 function readStrip(strip) {
   const whole = numbers(strip.pieces), count = whole.length / COLUMNS.length;
@@ -190,9 +190,8 @@ function followPointer(picture, caption, redraw, zoom) {
 }
 
 function render({ model, el }) {
-  const caption = el.appendChild(document.createElement("div"));
+  const picture = new TimePicture(el), caption = el.appendChild(document.createElement("div"));
   caption.className = "wb-says";
-  const picture = new TimePicture(el);
   let span = null;
   const redraw = atNextFrame(() => {
     if (span === null) return; // the page may be there before the first run
