@@ -85,8 +85,8 @@ STATEMENT = re.compile(r"^(?:from workbench[\w.]* import (?:\([^)]*\)|[\w, ]+)|i
 
 
 def documented_imports() -> str:
-    """Return a module with every import of README, CONTRIBUTING, the pages and the notebooks, each in its own scope."""
-    texts = [path.read_text("utf-8") for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md")]
+    """Return a module with every import of README, the pages and the notebooks, each in its own scope."""
+    texts = [(ROOT / "README.md").read_text("utf-8")]
     texts += [path.read_text("utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))]
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         texts += ["".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"]]

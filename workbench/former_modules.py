@@ -127,6 +127,15 @@ def now(name: str) -> tuple[str, ...] | None:
     return (f"workbench.explain.{former.removeprefix(_STUDIES)}",) if former.startswith(_STUDIES) else None
 
 
+def moved() -> dict[str, tuple[str, ...]]:
+    """Return each module of 0.5 that moved by its full name, with the modules that hold its words now.
+
+    >>> moved()["workbench.studies.tuning"]
+    ('workbench.tuning',)
+    """
+    return {f"{_PACKAGE}{former}": names for former, names in _MOVED.items() if names}
+
+
 def renamed(module: str, word: str) -> Any:
     """Return what a word of 0.5 names in a module, with a warning; a module's `__getattr__` calls it.
 

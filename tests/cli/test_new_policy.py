@@ -51,8 +51,8 @@ def written(tmp_path_factory):
 def test_there_is_a_template_for_every_question():
     load_all()
     assert questions() == QUESTIONS
-    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert f"A policy answers one of {len(QUESTIONS)} questions;" in contributing
+    recipes = (ROOT / "docs" / "pages" / "recipes.md").read_text(encoding="utf-8")
+    assert f"A policy answers one of {len(QUESTIONS)} questions;" in recipes
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_every_field_that_an_answer_sees_stands_in_the_file(question):
 
 
 @pytest.mark.slow
-def test_all_of_them_moved_into_the_package_as_contributing_says(tmp_path):
+def test_all_of_them_moved_into_the_package_as_the_recipe_says(tmp_path):
     """Each file to the room of its question, its class exported there, its test beside the others."""
     for part in ("workbench", "tests", "data", "pyproject.toml"):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
@@ -103,7 +103,7 @@ def test_all_of_them_moved_into_the_package_as_contributing_says(tmp_path):
 
 
 def moved(root: Path, question: str) -> Path:
-    """Put a new policy where CONTRIBUTING says; return the file of its test."""
+    """Put a new policy where the recipe says; return the file of its test."""
     name, parts = name_of(question), base_of(question).__module__.split(".")[1:-1]
     room = root.joinpath("workbench", *parts)
     policy, test = write_policy(question, name, root / "new")

@@ -138,10 +138,10 @@ def test_every_drawing_says_what_it_shows_and_stands_on_a_page():
 
 
 def test_a_part_of_a_file_is_included_up_to_the_next_heading_outside_of_code():
-    text = sources.included("CONTRIBUTING.md ## Add a policy", "recipes")
-    assert "workbench new policy placement my_fit" in text and "A slot is a decision" not in text
+    text = sources.included("README.md ## Your own policy", "policies")
+    assert "class MiddleOut(Placement)" in text and "`workbench claims` judges" not in text
     with pytest.raises(KeyError, match="no heading '## Add a moon'"):
-        sources.included("CONTRIBUTING.md ## Add a moon", "recipes")
+        sources.included("README.md ## Add a moon", "policies")
 
 
 def test_links_of_the_project_become_links_of_the_site():

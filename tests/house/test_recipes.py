@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md and the blocks of README.md are run, so they stay true."""
+"""The recipes of the pages and the blocks of README.md are run, so they stay true."""
 
 from __future__ import annotations
 
@@ -26,7 +26,18 @@ def recipes(text: str) -> dict[str, list[tuple[str, str]]]:
     return result
 
 
-CONTRIBUTING = recipes((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+PAGES = ROOT / "docs" / "pages"
+RECIPE_PAGES = [PAGES / "recipes.md", *sorted((PAGES / "recipes").glob("*.md"))]
+ARCHITECTURE = PAGES / "design.md"
+RECIPES = recipes("\n".join(page.read_text(encoding="utf-8") for page in (ARCHITECTURE, *RECIPE_PAGES)))
+MOST_LINES = 150
+"""Upper bound on the lines of a page for contributors."""
+
+
+def test_a_page_for_contributors_is_short():
+    pages = [ROOT / "CONTRIBUTING.md", ARCHITECTURE, PAGES / "proof.md", *RECIPE_PAGES]
+    lines = {page.name: page.read_text(encoding="utf-8").count("\n") for page in pages}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
 
 
 def run_block(kind: str, text: str, folder: Path, environment: Mapping[str, str] | None = None) -> str:
@@ -57,7 +68,7 @@ def test_the_recipes_that_are_promised_are_there():
         "machine preset",
     )
     adding = {f"add {'an' if kind[0] in 'ei' else 'a'} {kind}" for kind in kinds}
-    assert set(CONTRIBUTING) == {"follow a run", *adding}
+    assert set(RECIPES) == {"follow a run", *adding}
 
 
 STATION = re.compile(r"`(?P<file>[\w/]+\.py)`: (?P<names>`[\w.]+`(?:, `[\w.]+`(?!:))*)")
@@ -82,7 +93,7 @@ def missing_stations(text: str) -> list[str]:
 
 
 def test_the_tour_through_one_run_names_functions_that_are_there():
-    tour = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("### One run")[1].split("\n## ")[0]
+    tour = ARCHITECTURE.read_text(encoding="utf-8").split("## One run")[1].split("\n## ")[0]
     assert len(STATION.findall(tour)) >= 20
     assert missing_stations(tour) == []
     moved = tour.replace("`read_sweep`", "`sweep_read`")
@@ -101,13 +112,13 @@ OF_TEMPLATES = "add a policy"
 """Runs the tests of two templates; `test_new_policy` runs those of all of them, and every command of the recipe."""
 
 
-EACH = [pytest.param(name, marks=pytest.mark.slow) if name == OF_TEMPLATES else name for name in CONTRIBUTING]
+EACH = [pytest.param(name, marks=pytest.mark.slow) if name == OF_TEMPLATES else name for name in RECIPES]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(EACH, 12))
 def test_recipe(name, tmp_path):
-    for kind, text in CONTRIBUTING[name]:
+    for kind, text in RECIPES[name]:
         printed = run_block(kind, text, tmp_path)
         assert printed.strip()
 

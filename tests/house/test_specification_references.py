@@ -161,6 +161,7 @@ def room_of(path: Path) -> int | None:
 TEXTS = {number: path.read_text(encoding="utf-8") for number, path in PAGES.items()}
 SOURCES = [*files("workbench", "sweeps", "notebooks", "benchmarks", "docs/specification")]
 SOURCES += [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+SOURCES += files("docs/pages")
 
 
 def dangling(path: Path, room: int | None) -> list[str]:

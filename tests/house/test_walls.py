@@ -34,13 +34,25 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ROOMS = re.findall(r"workbench\.(\w+)", " ".join(CONTRACTS[0]["layers"]))
 
 
-def test_every_room_is_a_layer_and_stands_in_contributing():
+def test_every_package_is_a_layer():
     there = {
         path.stem for path in (ROOT / "workbench").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
     assert there - {"__init__", "__main__"} == set(ROOMS)
-    drawn = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
-    assert [room for room in ROOMS if not re.search(rf"\b{room}\b", drawn)] == []
+
+
+def layers_of(picture: str) -> list[set[str]]:
+    """Return the packages of each row of the picture of the architecture."""
+    return [set(row.partition("  ")[0].split(", ")) for row in picture.splitlines()]
+
+
+def test_the_picture_of_the_architecture_has_the_layers_of_the_contract():
+    page = (ROOT / "docs" / "pages" / "design.md").read_text(encoding="utf-8")
+    picture = page.split("```text\n")[1].split("```")[0]
+    layers = [set(re.findall(r"workbench\.(\w+)", row)) for row in CONTRACTS[0]["layers"]]
+    assert layers_of(picture) == layers
+    higher = picture.replace("\ngates ", "\nlower ").replace("\ncli ", "\ngates ")
+    assert layers_of(higher) != layers
 
 
 @pytest.mark.parametrize("contract", CONTRACTS[3:], ids=lambda contract: contract["name"])

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 import workbench.mechanisms.mechanism as room
-from tests.house.test_recipes import CONTRIBUTING
+from tests.house.test_recipes import RECIPES
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
@@ -86,7 +86,7 @@ def test_a_warm_worker_computes_what_the_driver_would(toss):
 
 def test_an_engine_of_the_kit_and_its_kernel_come_to_a_worker_as_they_are(tmp_path, monkeypatch):
     """A class is made there before it has its attributes, a compiled function without what its callers need."""
-    ((_, text),) = CONTRIBUTING["add an engine"]
+    ((_, text),) = RECIPES["add an engine"]
     (tmp_path / "identity_coin.py").write_text(text.split("results = wb.run(")[0])
     spec = importlib.util.spec_from_file_location("identity_coin", tmp_path / "identity_coin.py")
     module = importlib.util.module_from_spec(spec)

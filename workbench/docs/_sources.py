@@ -18,7 +18,7 @@ from workbench.docs import PAGES, ROOT, SPECIFICATION
 from workbench.docs.drawings import drawn
 from workbench.docs.kept_verdicts import case_line, count, estimate, of_run
 from workbench.docs.lever_table import group_file_table
-from workbench.docs.markdown import Page, code, ref, sections, toctree
+from workbench.docs.markdown import Page, code, ref, sections, table, toctree
 from workbench.docs.reference.claims import (
     claim_kinds,
     claims_table,
@@ -30,6 +30,7 @@ from workbench.docs.reference.claims import (
 from workbench.docs.reference.figures import gallery_cards
 from workbench.docs.reference.validation import conclusions_table, validation_tables
 from workbench.docs.spec_links import SPEC_OF, linked
+from workbench.former_modules import moved
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
 _OF_VERDICTS = re.compile(r"\{\{(?P<what>count|estimate|case|verdicts|run) (?P<rest>[^}]*)\}\}")
@@ -37,7 +38,7 @@ _LINK = re.compile(r"(?P<bang>!?)\[(?P<words>[^\[\]]*)\]\((?P<target>[^()\s]+)\)
 
 BUILT = {
     "README.md": "index",
-    "CONTRIBUTING.md": "recipes",
+    "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changes",
     "docs/statistics.md": "statistics",
     "docs/translation-rules.md": "mechanisms/translation-rules",
@@ -56,6 +57,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "validation": validation_tables,
     "conclusions": conclusions_table,
     "group_file": group_file_table,
+    "former_modules": lambda: former_modules_table(),
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
 """What `{{table NAME}}` stands for."""
@@ -77,6 +79,12 @@ def handwritten_pages() -> Iterator[Page]:
 def deviations() -> dict[str, Path]:
     """Return the lists of what departs from the specifications, by room."""
     return {file.parent.name: file for file in sorted((ROOT / "workbench").rglob("DEVIATIONS.md"))}
+
+
+def former_modules_table() -> str:
+    """Return the table of the modules that moved since 0.5."""
+    rows = ([f"`{former}`", ", ".join(f"`{name}`" for name in names)] for former, names in moved().items())
+    return table(["0.5", "now"], rows)
 
 
 def page(here: str, text: str, folder: Path, room: str = "") -> Page:
@@ -112,7 +120,7 @@ def _filled(match: re.Match[str], here: str) -> str:
 
 
 def included(what: str, here: str) -> str:
-    """Return a section of a Markdown file: `CONTRIBUTING.md ## Add a policy` is all below that heading."""
+    """Return a section of a Markdown file: `README.md ## Your own policy` is all below that heading."""
     name, _, heading = what.partition(" ")
     text = (ROOT / name).read_text(encoding="utf-8")
     level = heading.partition(" ")[0]
