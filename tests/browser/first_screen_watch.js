@@ -8,7 +8,7 @@ for (const [name, kind] of [["fillText", "text"], ["fillRect", "mark"], ["stroke
       const thin = name === "fillRect" ? Math.min(Math.abs(at[2]), Math.abs(at[3])) <= 1 : this.lineWidth <= 1 && name === "stroke";
       if (!thin && this.globalAlpha === 1 && typeof color === "string") marks.push({ kind, color });
     } else {
-      const wide = this.measureText(at[0]).width, high = parseFloat(/([\\d.]+)px/.exec(this.font)[1]);
+      const wide = this.measureText(at[0]).width, high = parseFloat(/([\d.]+)px/.exec(this.font)[1]);
       const left = at[1] - { left: 0, center: wide / 2, right: wide }[this.textAlign], top = at[2] - (this.textBaseline === "top" ? 0 : high / 2);
       const corners = [[left, top], [left + wide, top + high]].map(([x, y]) => [(a * x + c * y + e) / sharp, (b * x + d * y + f) / sharp]);
       const [xs, ys] = [0, 1].map((k) => corners.map((corner) => corner[k]));
