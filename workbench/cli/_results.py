@@ -213,7 +213,7 @@ FIGURE = _arguments_of_figure, _run_figure
 
 def _arguments_of_status(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="a results folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_status(args: argparse.Namespace) -> int:
