@@ -58,7 +58,7 @@ def test_a_block_per_workload_and_measure_has_the_baseline_first_and_is_sorted(t
 
 def test_a_difference_measure_is_sorted_by_difference_and_has_its_own_column(table):
     block = next(one for one in table.blocks if one.measure.name == "mean_external_fragmentation")
-    assert block.columns.size == "difference"
+    assert block.texts[0].size == "difference"
     differences = [row.verdict.of.size.mean for row in block.rows[1:]]
     assert differences == sorted(differences, reverse=True)
     cells = [row.cells(block.measure).size for row in block.rows[1:]]
@@ -67,7 +67,7 @@ def test_a_difference_measure_is_sorted_by_difference_and_has_its_own_column(tab
 
 def test_a_measure_without_a_better_side_shows_its_intervals(table):
     block = table.blocks[-1]
-    assert block.measure.name == "low_end_share" and block.columns == ("policy", "mean", "95 % interval", "", "")
+    assert block.measure.name == "low_end_share" and block.texts[0] == ("policy", "mean", "95 % interval", "", "")
     assert all(row.cells(block.measure).size.startswith("[") and not row.bold for row in block.rows)
 
 
@@ -157,6 +157,51 @@ def test_a_wide_table_has_the_p_values_and_no_wrapped_row(table):
     text = [*table.lines(None)]
     (header,) = {line for line in text[:2] if "p of direction" in line}
     assert len(text[3]) > 100 and header.endswith("seeds for least effect")
+
+
+def test_columns_of_numbers_are_not_wrapped_while_words_can_be(table):
+    text = "\n".join(table.lines(80))
+    assert "1 of 2 workloads" in text and " 26 of 40   better on\n" in text
+
+
+def test_results_print_as_a_card_of_80_columns_and_30_lines(results):
+    text = repr(results)
+    assert str(results) == text
+    lines = text.splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 80
+    assert lines[1].startswith("engine: shared_memory; runs: 320 of 320; points: 8 x 40 seeds; policy.placement:")
+    assert "drain_cycles, large_uniform (cycles, less is better, 40 seeds)" in lines
+    assert lines[-1] == "and 5 more blocks: results.comparisons()"
+    assert repr(results.comparisons()) == results.comparisons().text(80)
+
+
+def test_a_card_of_many_policies_counts_the_rows_that_it_leaves_out():
+    many = [{"nearest_boundary": {"tie": tie}} for tie in ("low", "high", "alternate")]
+    many += ["best_fit", "worst_fit", "next_fit", "first_fit"]
+    queues = ["fifo_head_only", "fifo_lookahead"]
+    policy = {"placement": {"vary": many}, "queue": {"vary": queues}}
+    sweep = {**SWEEP, "policy": policy, "seeds": 2, "measures": ["drain_cycles"]}
+    results = wb.run({**sweep, "baseline": {"placement": "first_fit", "queue": queues[0]}}, workers=0)
+    lines = repr(results).splitlines()
+    assert len(lines) <= 30
+    assert re.fullmatch(r"and \d+ more rows?, 2 more blocks: results\.comparisons\(\)", lines[-1])
+
+
+def test_a_shard_and_a_sweep_without_rows_print_too(tmp_path):
+    few = {**SWEEP, "seeds": 2, "measures": ["drain_cycles"]}
+    shard = wb.run(few, tmp_path / "part", workers=0, shard="1/2")
+    assert "shard 1 of 2" in repr(shard) and "drain_cycles," not in repr(shard)
+    assert repr(wb.Results(wb.planned(few), [])).startswith("sweep\nengine: shared_memory; runs: 0 of 16")
+
+
+def test_a_bundle_opens_as_its_results_and_keeps_its_figures(results, tmp_path, capsys):
+    bundle = results.export(tmp_path / "paper", figures=[])
+    opened = wb.open_results(bundle)
+    assert repr(opened) == repr(results) and opened._repr_html_() == results._repr_html_()
+    assert main(["results", str(bundle)]) == 0
+    assert "sure better" in capsys.readouterr().out
+    assert main(["results", str(bundle), "--figure", "pareto"]) == 2
+    assert "name another folder with --to" in capsys.readouterr().err
 
 
 def test_a_notebook_shows_bold_rows_and_escapes_names(table):

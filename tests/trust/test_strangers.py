@@ -359,6 +359,8 @@ def bundle_of(kind, tmp_path, mark, monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_code_of_a_bundle_is_executed_or_called_verified(kind, tmp_path, mark, monkeypatch, capsys):
     bundle = bundle_of(kind, tmp_path, mark, monkeypatch)
+    assert main(["results", str(bundle)]) == 0
+    assert "the code of evil.py was not run" in capsys.readouterr().out and not mark.exists()
     status = main(["verify", str(bundle), "--runs", "all"])
     printed = capsys.readouterr().out
     assert not mark.exists()

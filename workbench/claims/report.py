@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from workbench.claims.claim import Claim, Kind
 from workbench.number_text import number
 from workbench.statistics import WORDS, Finding, OverCases, Side, Word
+from workbench.statistics.result_card import short_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +78,10 @@ class Outcome(NamedTuple):
     def sides(self) -> Sequence[Side]:
         """Return the side of each case, after correction."""
         return self.over_cases.sides if self.over_cases is not None else ()
+
+    def __repr__(self) -> str:
+        """Return the verdict with its cases in 80 columns and 30 lines, as `print` shows it."""
+        return short_text(claim_lines(self), "outcome.case_rows()")
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(chr(10).join(claim_lines(self)))}</pre>"
@@ -206,6 +211,10 @@ class ClaimReport(NamedTuple):
         ]
         head = ["| claim | it says | verdict | kind | shown |", "| --- | --- | --- | --- | --- |"]
         return "\n".join([*head, *rows]) + "\n"
+
+    def __repr__(self) -> str:
+        """Return a line a claim in 80 columns and 30 lines, as `print` shows it; `text` has the cases too."""
+        return short_text([*self.heading, *map(claim_line, self.verdicts)], "report.text")
 
     def _repr_html_(self) -> str:
         heading = "".join(f"<div>{escape(line)}</div>" for line in self.heading)

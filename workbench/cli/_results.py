@@ -39,7 +39,7 @@ MOST_LINES = 200
 
 
 def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    parser.add_argument("folder", metavar="DIR", help="a results folder, or a bundle")
     parser.add_argument("--csv", metavar="FILE", help="write the table, one row a run, as CSV")
     parser.add_argument(
         "--timeline", metavar="RUN_ID", help="write a run of a dispatcher or a node as a trace for Perfetto, --to"
@@ -126,8 +126,9 @@ def draw_kept(results: Results, names: list[str], args: argparse.Namespace) -> i
     recipes = [_recipe(name, results) for name in names]
     of_all = not (args.only or chosen or width)
     results = results.only(*args.only) if args.only else results
-    assert results.folder is not None
-    folder = Path(args.to) if args.to else results.folder / "figures" / ("" if of_all else "chosen")
+    if results.folder is None and not args.to:
+        raise InputError("a bundle has its own figures/, which stay as they are; name another folder with --to.")
+    folder = Path(args.to or Path(results.folder or "", "figures", "" if of_all else "chosen"))
     saved = [path for recipe in recipes for path in draw_one(recipe, results, folder, chosen, width)]
     if args.json:
         say_json({"figures": [str(path) for path in saved]})

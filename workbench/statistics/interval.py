@@ -128,7 +128,7 @@ def mean_interval(sample: Any, *, level: float = 0.95, bounds: Bounds = UNBOUNDE
     """
     values = ranked_sample(sample)
     check_open(level, "level")
-    mean, method = _mean(values), "t"
+    mean, method = mean_of(values), "t"
     if not np.isfinite(values).all():
         method = "infinite"
     elif values.size < 2:
@@ -142,7 +142,7 @@ def mean_interval(sample: Any, *, level: float = 0.95, bounds: Bounds = UNBOUNDE
     return Interval(mean, low, high, level, method, values.size)
 
 
-def _mean(values: np.ndarray) -> float:
+def mean_of(values: np.ndarray) -> float:
     """Return the mean, rounding kept between the least and the largest value; NaN of none and of opposite
     infinities."""
     if not values.size:

@@ -60,7 +60,7 @@ class ResultRow(NamedTuple):
     def cells(self, measure: Measure) -> Cells:
         """Return the texts of the row."""
         value = "" if self.mean is None else estimate(self.mean)
-        return Cells(self.name, value, self._size(measure), self._better_at(), self._verdict(measure))
+        return Cells(self.name, value, self._size(measure), self._better_at(), self.verdict_cell(measure))
 
     def wide_cells(self) -> list[str]:
         """Return the texts of the columns that the wide table has in addition."""
@@ -96,7 +96,8 @@ class ResultRow(NamedTuple):
             return ""
         return f"{self.verdict.of.wins} of {self.verdict.of.n}"
 
-    def _verdict(self, measure: Measure) -> str:
+    def verdict_cell(self, measure: Measure) -> str:
+        """Return the words of the verdict, with the seeds at which the row does not end."""
         words = [] if self.hang is None or self.always_hangs else [self.hang.text]
         one = None if self.verdict is None else self.verdict.of
         if self.infinite and self.mean is not None:
@@ -135,13 +136,13 @@ class ResultBlock(NamedTuple):
         return f"{self.measure.name}{', ' * bool(self.setting)}{self.setting} ({words})"
 
     @property
-    def columns(self) -> Cells:
-        """Return the names of the columns; empty for one that no row fills."""
+    def texts(self) -> list[Cells]:
+        """Return the names of the columns, empty for one that no row fills, and then the texts of each row."""
         is_compared = any(row.verdict is not None for row in self.rows)
         size = SIZE[self.measure.compared_by == "ratio"] if is_compared else "95 % interval"
         names = Cells("policy", "mean", size, "better at", "verdict")
-        filled = [any(column) for column in zip(*(row.cells(self.measure) for row in self.rows), strict=True)]
-        return Cells(*(name if has_text else "" for name, has_text in zip(names, filled, strict=True)))
+        rows = [row.cells(self.measure) for row in self.rows]
+        return [Cells(*(name * any(column) for name, *column in zip(names, *rows, strict=True))), *rows]
 
     @property
     def wide_columns(self) -> list[list[str]]:
