@@ -93,7 +93,7 @@ def verdict(gains: Any, family: int = 1, **more: Any) -> Any:
         ([*[30.0] * 14, *[-4.0] * 12], {}, "better on average"),
         ([1.0, -1.0, 2.0, -2.0, 0.0] * 4, {}, "as good as equal"),
         (np.linspace(1, 3, 20), {}, "sure better, by less than 1 %"),
-        ([4.0], {"exact": True}, "exact"),
+        ([4.0], {"exact": True}, "better (exact)"),
         ([4.0], {}, "undecided: one run is no sample"),
         ([0.0] * 8, {}, "the same"),
         (np.linspace(-60, 80, 20), {"family": 5}, "undecided: 242 more seeds"),
@@ -111,10 +111,19 @@ def test_a_policy_that_hangs_at_every_seed_is_last_and_has_no_speed_up(file):
     assert [(one.name, one.size, one.verdict) for one in cells] == [
         ("first_module", "baseline", ""),
         ("best_fit_module", "", "the same"),
-        ("round_robin", "hangs (1 of 5)", "exact"),
+        ("round_robin", "hangs (1 of 5)", "worse (exact)"),
     ]
     assert [row.name for row in makespan.rows if row.bold] == ["first_module", "best_fit_module"]
     assert never.rows[-1].name == "round_robin" and not never.rows[-1].bold
+
+
+def test_a_baseline_that_hangs_says_so(file):
+    results = compared(file, ["two_choices", "random_module"], seeds=30)
+    block = results.comparisons().blocks[0]
+    assert block.heading == "makespan_cycles (cycles, less is better, 30 seeds)"
+    baseline, other = (row.cells(block.measure) for row in block.rows)
+    assert (baseline.size, baseline.verdict) == ("baseline", "hangs (1 of 5)")
+    assert other.size == "no pair ends" and other.verdict.startswith("hangs at 22 of 30 seeds; ")
 
 
 def test_a_policy_that_hangs_at_some_seeds_shows_the_speed_up_over_the_others():
@@ -133,7 +142,21 @@ def test_no_line_is_wider_than_asked_for_and_no_word_is_lost(table, width):
     assert max(map(len, text)) <= width
     words = " ".join(text).split()
     assert words.count("baseline") == 4 and "sure" in words and "1.047x" in words
-    assert sum(line.startswith("* ") for line in text) == 1 + sum(row.bold for one in table.blocks for row in one.rows)
+    assert sum(line.startswith("* ") for line in text) == sum(row.bold for one in table.blocks for row in one.rows)
+    assert " ".join(words).count("*: the best of its block, and all that may be as good (95 %)") == 1
+
+
+def test_a_block_without_a_best_policy_says_so(table):
+    (block, *_) = table.blocks
+    plain = block._replace(rows=[row._replace(bold=False) for row in block.rows])
+    both, one, none = (ResultTable(blocks, []) for blocks in ([block, plain], [plain], [table.blocks[-1]]))
+    assert both.key[:2] == [
+        "*: the best of its block, and all that may be as good (95 %)",
+        "no *: no policy of that block is shown to be the best",
+    ]
+    assert one.key[0] == both.key[1] and not none.key
+    assert "<div>no bold: no policy of that block" in one._repr_html_()
+    assert "<div>bold: the best of its block" in both._repr_html_()
 
 
 def test_a_long_name_is_wrapped_and_whole():

@@ -85,8 +85,7 @@ def _run_results(args: argparse.Namespace) -> int:
         say_summary(results, args.wide, words=args.words)
         say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
-        for note in [*results.notes, *results.checked.sentences]:
-            print(note)
+        say_lines([*results.notes, *results.checked.sentences])
     return SOME_FAILED if results.failures else DONE
 
 

@@ -34,8 +34,10 @@ MEANING = (
     "block); no row if that is all of them"
 )
 """What bold says, as captions print it."""
-SHORT_MEANING = "the best of its block and all that may be as good (95 %); none if all may be"
+SHORT_MEANING = "the best of its block, and all that may be as good (95 %)"
 """The same, as the key of a table prints it."""
+NO_BEST = "no policy of that block is shown to be the best"
+"""What a block without a bold row says."""
 
 
 def bold_rows(
@@ -99,7 +101,7 @@ def bold_rows(
 def is_worse(one: PairedComparison, alpha: float) -> bool:
     """Return whether the other side of a comparison is shown to be worse."""
     if one.exact:
-        return _side_of_exact(one) == "worse"
+        return one.side_of_values == "worse"
     if one.ended < one.n:
         return one.losses > one.wins and one.p_direction < alpha
     return one.is_sized and one.size.mean < one.no_effect and one.p_size < alpha
@@ -185,7 +187,7 @@ def _bold_of_lines(
 
     A row that is the same as its baseline at every seed has the lines of the baseline.
     """
-    sides = {key: _side_of_exact(line.of) if line.word == "exact" else line.word for key, line in lines.items()}
+    sides = {key: line.of.side_of_values if line.word == "exact" else line.word for key, line in lines.items()}
     twins = {key: baselines[key] if side == "same" else key for key, side in sides.items()}
 
     def is_told(best: str, other: str, alpha: float) -> bool:
@@ -204,12 +206,6 @@ def _is_worse_by_sizes(
     """Return whether a row is shown to be worse than the best, from the sizes of both against one baseline."""
     size, p = size_between(best, other, planned)
     return size < 0 and ((best.exact and other.exact) or p < alpha)
-
-
-def _side_of_exact(one: PairedComparison) -> str:
-    if one.wins > one.losses or one.size.mean > one.no_effect:
-        return "better"
-    return "worse" if one.losses > one.wins or one.size.mean < one.no_effect else ""
 
 
 def _estimates_of_lines(points: Sequence[PlannedPoint], lines: Lines) -> dict[str, float]:

@@ -82,6 +82,13 @@ class PairedComparison(NamedTuple):
         return self.ties == self.n > 0 and not any(size and not math.isnan(size) for size in self.sizes)
 
     @property
+    def side_of_values(self) -> str:
+        """Return whether the other is `better` or `worse` by its values alone, without a test; empty if neither."""
+        if self.wins > self.losses or self.size.mean > self.no_effect:
+            return "better"
+        return "worse" if self.losses > self.wins or self.size.mean < self.no_effect else ""
+
+    @property
     def is_ratio(self) -> bool:
         """Return whether `size` is a ratio."""
         return self.compared_by == "ratio" and not self.zeros

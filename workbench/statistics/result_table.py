@@ -13,7 +13,7 @@ from workbench.errors import unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
-from workbench.statistics.best import SHORT_MEANING, bold_over, bold_points, comparable
+from workbench.statistics.best import NO_BEST, SHORT_MEANING, bold_over, bold_points, comparable
 from workbench.statistics.comparisons import Judged, is_setting, judged, measure_of, values_of
 from workbench.statistics.result_rows import SIZE, ResultBlock, ResultRow
 from workbench.statistics.result_text import html, lines
@@ -55,14 +55,13 @@ class ResultTable(NamedTuple):
         verdicts = [row.verdict for block in self.blocks for row in block.rows if row.verdict is not None]
         known = [one for one in verdicts if one.of.n]
         texts = "\n".join(row.verdict_cell(block.measure) for block in self.blocks for row in block.rows)
-        lines = [f"* {SHORT_MEANING}"] if any(row.bold for block in self.blocks for row in block.rows) else []
+        marked = {any(row.bold for row in block.rows) for block in self.blocks if block.is_compared}
+        lines = [f"*: {SHORT_MEANING}"] * (True in marked) + [f"no *: {NO_BEST}"] * (False in marked)
         kinds = dict.fromkeys(one.of.compared_by == "ratio" for one in known)
         lines += [f"{SIZE[kind]}: {_SIZES[kind]}" for kind in kinds]
-        return lines + [
-            f"{word}: {meaning.format(m=max(one.comparisons for one in known))}"
-            for word, meaning in _MEANINGS.items()
-            if word in texts
-        ]
+        family = max((one.comparisons for one in known), default=0)
+        together = f"{family} comparison{'s' * (family != 1)}"
+        return lines + [f"{word}: {meaning.format(m=together)}" for word, meaning in _MEANINGS.items() if word in texts]
 
 
 _SIZES = {
@@ -70,7 +69,7 @@ _SIZES = {
     False: "mean paired difference; the 95 % interval is of one row alone",
 }
 _MEANINGS = {
-    "sure": "on average and at most seeds, corrected over {m} comparisons (Holm)",
+    "sure": "on average and at most seeds, corrected over {m} (Holm)",
     "on average": "the size is shown, the direction is not",
     "on most seeds": "the direction is shown, the size is not",
     "as good as equal": "the 90 % interval lies within the least effect",
@@ -187,6 +186,9 @@ def _in_order(rows: list[ResultRow], measure: Measure) -> list[ResultRow]:
 
 
 def _seeds(rows: Sequence[ResultRow]) -> str:
-    counts = [row.mean.n for row in rows if row.mean is not None]
+    """Return the number of seeds that rows are compared at; of rows that are not compared, those with a value."""
+    compared = [row.verdict.of.n for row in rows if row.verdict is not None]
+    counts = compared or [row.mean.n for row in rows if row.mean is not None]
+    counts = [count for count in counts if count] or [0]
     least, most = min(counts), max(counts)
     return f"{most} seed{'s' * (most != 1)}" if least == most else f"{least} to {most} seeds"

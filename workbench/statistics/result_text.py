@@ -97,8 +97,8 @@ _STAGES: tuple[tuple[tuple[int, ...], dict[int, int] | None], ...] = (
     ((4, 0, 3, 2, 1), None),
 )
 """Which columns are wrapped, in order: verdicts and names while they stay readable, all between words, all anywhere."""
-_BREAK = r"[\t\n\r ]+|(?<=[(,])(?=\S)"
-"""Where a cell may be wrapped: also before the levers of a policy, `nearest_boundary(` and `tie=high)`."""
+_BREAK = r"[\t\n\r ]+|(?<=[(,_])(?=\S)"
+"""Where a cell may be wrapped: also within the name of a policy, `nearest_boundary(` and `tie=high)`."""
 _AT_BREAKS = re.compile(_BREAK)
 
 
@@ -167,7 +167,7 @@ def _length(row: ResultRow) -> float:
 
 def html(blocks: Sequence[ResultBlock], sentences: Sequence[str]) -> str:
     """Return a table for a notebook, with the sentences below it: bold rows are bold, verdicts have a color."""
-    key = [f"bold:{line[1:].replace(BOLD, 'bold')}" if line.startswith(BOLD) else line for line in sentences]
+    key = [line.replace(f"{BOLD}:", "bold:") for line in sentences]
     small = "".join(f"<div>{escape(line)}</div>" for line in key)
     return f"{''.join(map(_html_block, blocks))}<small>{small}</small>"
 
