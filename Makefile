@@ -64,7 +64,7 @@ help:
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
 	@echo "make bench      compare the speed with references on this machine"
-	@echo "make verdict-table  show in README what data/verdict holds"
+	@echo "make verdict-table  show in README and data/verdict what the verdict is"
 	@echo "make lock       resolve requirements.lock anew (needs uv)"
 
 # Pip would compile thirty seconds on one core; a file of a package that is no Python for this version is no matter.
@@ -157,6 +157,7 @@ pictures: $(READY)
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python -m docs.make_gallery
 	$(BIN)/python -m docs.record_dashboards
+	$(BIN)/python -m tests.browser.dashboard_picture
 
 verdict-table: $(READY)
 	$(BIN)/python -m docs.make_verdict

@@ -1,4 +1,4 @@
-"""The verdicts in README.md, made from data/verdict: run from the project's folder with `make verdict-table`."""
+"""The verdicts in README.md and data/verdict/README.md, made from data/verdict: `make verdict-table`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from workbench.docs.kept_verdicts import CHANGED, KeptRun, is_former, read_kept
 from workbench.statistics import WORDS
 
 README, DATA = Path("README.md"), Path("data/verdict")
+PAGE = DATA / "README.md"
 BEGINS, ENDS = "<!-- verdicts: made from data/verdict -->", "<!-- end of verdicts -->"
 SPECIFICATIONS = {
     "H1": "1, placement",
@@ -29,12 +30,37 @@ _MARKS = {"counted": "°", "by_construction": "*", "measured": "†"}
 
 
 def block(folder: Path) -> str:
-    """Return what README shows of a full run: one row a specification, each claim under its verdict."""
+    """Return what the page of a full run shows: one row a specification, each claim under its verdict."""
     run = read_kept(folder)
     if run is None:
         return "No full run is kept in `data/verdict` yet.\n"
     _check(run, (folder / "verdict.csv").read_text())
     return f"{_where_from(run)}\n\n{_table(run)}\n{_legend(run)}\n"
+
+
+def summary(folder: Path) -> str:
+    """Return what README says of a full run: how many claims came out how."""
+    run = read_kept(folder)
+    if run is None:
+        return "No full run is kept in `data/verdict` yet.\n"
+    verdicts = [one["verdict"] for one in run.rows.values()]
+    counts = [(verdicts.count(word), meaning) for word, meaning in _IN_WORDS.items()]
+    words = [meaning.format(count, "s" * (count == 1)) for count, meaning in counts if count]
+    listed = f"{', '.join(words[:-1])}, and {words[-1]}"
+    return (
+        f"A full run of version {run.version} judged {len(verdicts)} claims: {listed}.\n"
+        f"[The verdict](data/verdict/README.md) names each of them.\n"
+    )
+
+
+_IN_WORDS = {
+    "holds": "{} hold{} in every case",
+    "holds_where": "{} hold{} in some",
+    "undecided": "{} stay{} undecided",
+    "fails_where": "{} fail{} in some",
+    "contradicted": "{} fail{} in every case",
+}
+"""A verdict as part of a sentence."""
 
 
 def _check(run: KeptRun, table: str) -> None:
@@ -53,8 +79,8 @@ def _check(run: KeptRun, table: str) -> None:
 def _where_from(run: KeptRun) -> str:
     first, environment = run.provenance["seeds"]["first"], run.provenance["environment"]
     return (
-        f"A full run of version {run.version} ([every claim](data/verdict/verdict.md), "
-        f"[every case](data/verdict/cases.csv)): "
+        f"A full run of version {run.version} ([every claim](verdict.md), "
+        f"[every case](cases.csv)): "
         f"{run.seeds} paired seeds from {first:,} on, commit {str(environment.get('commit'))[:7]}, "
         f"Python {environment['python']}, {environment['machine']}."
     )
@@ -97,7 +123,8 @@ def with_block(readme: str, shown: str) -> str:
 
 
 def main() -> None:
-    README.write_text(with_block(README.read_text(), block(DATA)))
+    for page, text in ((README, summary(DATA)), (PAGE, block(DATA))):
+        page.write_text(with_block(page.read_text(), text))
 
 
 if __name__ == "__main__":

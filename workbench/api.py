@@ -65,9 +65,15 @@ class Results(RunSet):
         return sentences(self, measure)
 
     def _repr_html_(self) -> str:
-        from workbench.statistics.result_table import card
+        from workbench.statistics.result_card import results_card
 
-        return card(self)
+        return results_card(self).html
+
+    def __repr__(self) -> str:
+        """Return runs, points and the table of results in 80 columns and 30 lines, as `print` shows them."""
+        from workbench.statistics.result_card import results_card
+
+        return results_card(self).text
 
     def comparisons(self, measure: str | None = None) -> ResultTable:
         """Return the table of results, of all measures or one: a block per workload and measure, a row per policy.
@@ -629,12 +635,14 @@ def step(
 
 
 def open_results(folder: str | Path) -> Results:
-    """Open the results that a folder holds, for its sweep as it was last run there.
+    """Open the results that a folder holds, for its sweep as it was last run there; or the runs of a bundle.
 
     Raises
     ------
     StoreError
         It is no results folder, its store is damaged, or its rows are of another sweep.
+    InputError
+        It is a bundle whose runs cannot be read.
 
     Examples
     --------
@@ -645,7 +653,11 @@ def open_results(folder: str | Path) -> Results:
     ...     rows, open_results(folder).table.shape[0]
     (2, 2)
     """
-    return _results(open_folder(Path(folder)))
+    from workbench.export.bundle import open_bundle
+    from workbench.export.manifest import is_bundle
+
+    place = Path(folder)
+    return _results(open_bundle(place) if is_bundle(place) else open_folder(place))
 
 
 def figure(name: str, /, **choices: Any) -> Figure:

@@ -118,8 +118,11 @@ def with_limits(value: float, low: float, high: float, style: Style = PLAIN) -> 
     >>> with_limits(10.62, 9.04, 12.13), with_limits(12, 9, 15), with_limits(5, 5, 5), with_limits(7.25, math.nan, 9)
     ('10.6 [9.0, 12.1]', '12 [9, 15]', '5 [5, 5]', '7.25')
     """
-    interval = limits(low, high, style, value)
-    return f"{to_limits(value, low, high, value, style)}{style.gap if interval else ''}{interval}"
+    if math.isnan(low) or math.isnan(high):
+        return number(value, style=style)
+    place = _place_of(low, high, value)
+    first, *ends = (_beside(one, place, style) for one in (value, low, high))
+    return f"{first}{style.gap}[{', '.join(ends)}]"
 
 
 def to_limits(one: float, low: float, high: float, value: float, style: Style = PLAIN) -> str:
@@ -130,7 +133,7 @@ def to_limits(one: float, low: float, high: float, value: float, style: Style = 
     """
     if math.isnan(low) or math.isnan(high):
         return number(one, style=style)
-    return _beside(one, low, high, value, style)
+    return _beside(one, _place_of(low, high, value), style)
 
 
 def limits(low: float, high: float, style: Style = PLAIN, value: float = math.nan) -> str:
@@ -141,7 +144,8 @@ def limits(low: float, high: float, style: Style = PLAIN, value: float = math.na
     """
     if math.isnan(low) or math.isnan(high):
         return ""
-    return f"[{', '.join(_beside(end, low, high, value, style) for end in (low, high))}]"
+    place = _place_of(low, high, value)
+    return f"[{', '.join(_beside(end, place, style) for end in (low, high))}]"
 
 
 def to_decimals(value: float, decimals: int, style: Style = PLAIN, signed: bool = False) -> str:
@@ -252,14 +256,19 @@ def _is_known(half: float, *values: float) -> bool:
     return math.isfinite(half) and half > NONE * max(map(abs, values))
 
 
-def _beside(one: float, low: float, high: float, value: float, style: Style) -> str:
-    """Return an estimate or a limit with as many digits as its interval gives meaning to."""
+def _place_of(low: float, high: float, value: float) -> int | None:
+    """Return the decimal exponent of the last digit of an interval and its estimate; None where it has no width."""
     known = [each for each in (low, high, value) if math.isfinite(each)]
     half = (high - low) / 2
-    if not math.isfinite(one) or not _is_known(half, *known):
-        return number(one, style=style)
+    if not _is_known(half, *known):
+        return None
     place = min([_place(half, *known), *(_first(end, 1) for end in (low, high) if end)])
-    return _written(one, max(place, _place(0.0, *known)), style)
+    return max(place, _place(0.0, *known))
+
+
+def _beside(one: float, place: int | None, style: Style) -> str:
+    """Return an estimate or a limit with as many digits as its interval gives meaning to."""
+    return number(one, style=style) if place is None or not math.isfinite(one) else _written(one, place, style)
 
 
 def _place(half: float, *values: float) -> int:

@@ -59,6 +59,12 @@ def test_a_claim_that_fails_is_a_row_and_the_others_go_on(known):
     html = report._repr_html_()
     assert html.count("<tr>") == 4 and "<b>failed</b>" in html and "ZeroDivisionError" in html
     assert report.verdicts[0]._repr_html_().startswith("<pre>H9.1 ")
+    assert str(report).splitlines()[1:] == [line[:80] for line in str(report).splitlines()[1:]]
+    assert "H9.2   FAILED         it is so [counted]: claim H9.2 raised" in repr(report)
+    assert repr(report.verdicts[0]).startswith("H9.1 ")
+    long = report._replace(verdicts=report.verdicts * 20)
+    lines = repr(long).splitlines()
+    assert len(lines) <= 30 and lines[-1].endswith(f" of {len(long.heading) + 60}: report.text")
     plain = report.plain()[1]
     assert (plain["verdict"], plain["problem"], plain["cases"], plain["estimate"]) == ("failed", sentence, [], None)
 

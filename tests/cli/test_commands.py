@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -41,6 +42,47 @@ def test_every_command_can_be_found_and_says_what_it_does():
         command = find(name)
         assert command.name == name
         assert command.description.endswith(".")
+
+
+WITHOUT_RESULTS = {"open dashboard", "open lab", "completion"}
+"""Commands that print no results: two serve pages until they are stopped, one prints a script of a shell."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_prints_results_has_quiet_and_json(name):
+    parser = argparse.ArgumentParser()
+    find(name).add_arguments(parser)
+    has = {option for action in parser._actions for option in action.option_strings}
+    assert has & {"--json", "--quiet", "-q"} == (set() if name in WITHOUT_RESULTS else {"--json", "--quiet", "-q"})
+
+
+def test_a_circuit_is_json_with_its_files_or_its_text(tmp_path, capsys):
+    words = ["circuit", "write", "exact_run", "--size", "8", "--json"]
+    assert main([*words, "--out", str(tmp_path / "a.v")]) == 0
+    reply = json.loads(capsys.readouterr().out)
+    assert reply["files"] == [str(tmp_path / "a.v")]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out) == {"circuit": reply["circuit"], "text": (tmp_path / "a.v").read_text()}
+
+
+@pytest.mark.parametrize(
+    ("words", "wrote"),
+    [
+        (["project", "mine"], ["mine/README.md", "mine/Makefile", "mine/sweep.yaml"]),
+        (["sweep", "pool"], ["pool.yaml"]),
+        (["study", "pool"], ["pool_study.yaml"]),
+        (["policy", "placement", "my_fit"], ["my_fit.py", "test_my_fit.py"]),
+        (["preset", "machine", "my_card"], ["my_card.yaml"]),
+    ],
+)
+def test_new_files_are_named_in_json_and_a_quiet_command_prints_nothing(words, wrote, tmp_path, monkeypatch, capsys):
+    for folder, option in (("loud", "--json"), ("still", "--quiet")):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        assert main(["new", *words, option]) == 0
+        output = capsys.readouterr().out
+        assert output == "" or json.loads(output)["wrote"][: len(wrote)] == wrote
+        assert bool(output) == (option == "--json") and all(Path(path).is_file() for path in wrote)
 
 
 def test_a_sweep_in_python_is_refused_for_an_unknown_figure_too_and_kept_results_are_opened(sweep, tmp_path):

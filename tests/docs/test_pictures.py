@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+import shlex
 import warnings
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from PIL import Image
 import workbench as wb
 from docs.make_pictures import CALCULATED, FOLDER, PICTURES, digest_of, marks_of, words_of
 from workbench.api import open_results
+from workbench.cli.commands import resolved
 from workbench.cli.main import main
 from workbench.figures import calculated, figure
 
@@ -54,6 +57,35 @@ def test_the_picture_says_the_speed_up_that_the_command_prints(drain):
     assert f"{match[0]}x {match[1]}" in drain[0]
 
 
+def test_readme_has_the_table_that_the_command_prints(drain):
+    readme = (ROOT / "README.md").read_text()
+    (block,) = re.findall(r"<!-- printed: drain_cycles -->\n```text\n(.*?)```", readme, re.DOTALL)
+    assert drain[1].comparisons("drain_cycles").text(80).startswith(block)
+
+
+def commands(text: str) -> list[str]:
+    """Return the commands of `workbench` in the blocks of a text that are typed into a shell."""
+    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    lines = [line.partition(" #")[0].removeprefix("$ ").strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("workbench ")]
+
+
+@pytest.mark.parametrize("line", commands((ROOT / "README.md").read_text()))
+def test_each_command_of_the_readme_is_one_and_its_files_are_there(line):
+    command, words = resolved(shlex.split(line)[1:])
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    command.add_arguments(parser)
+    parser.parse_args(words)
+    shipped = [word for word in words if word.startswith(("sweeps/", "notebooks/", "data/"))]
+    assert all((ROOT / word).is_file() for word in shipped)
+
+
+def test_the_first_screen_of_the_readme_has_a_picture_of_a_dashboard_and_three_commands():
+    first = "\n".join((ROOT / "README.md").read_text().splitlines()[:40])
+    assert first.count("![") == 1 and "docs/pictures/dashboard.png" in first
+    assert len(re.findall(r"^\$ ", first, re.MULTILINE)) == 3
+
+
 def test_the_first_page_says_the_numbers_of_its_picture():
     mean, times = re.findall(r"mean ([\d,]+) .*; ([\d.]+)×", kept_marks("drain_difference")["Description"])[0]
     page = (ROOT / "docs" / "pages" / "index.md").read_text()
@@ -74,7 +106,7 @@ def test_readmes_other_pictures_are_those_of_now(sweep):
 
 def test_every_picture_of_the_folder_is_made_by_the_code():
     made = {*CALCULATED, *(name for names in PICTURES.values() for name in names)}
-    assert {path.stem for path in (ROOT / FOLDER).glob("*.png")} == made
+    assert {path.stem for path in (ROOT / FOLDER).glob("*.png")} == made | {"dashboard"}
 
 
 def test_another_number_or_word_makes_another_picture(drain):

@@ -1,6 +1,7 @@
-"""README shows what data/verdict holds, and data/verdict is of claims that there are."""
+"""README and its page show what data/verdict holds, and data/verdict is of claims that there are."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,27 @@ def keep(folder, verdicts, seeds=200, table=""):
     (folder / "verdict.csv").write_text(table or "\n".join(["id", *(one["id"] for one in verdicts)]))
 
 
-def test_readme_shows_what_the_data_say():
-    readme = (ROOT / "README.md").read_text()
-    assert make_verdict.BEGINS in readme and make_verdict.ENDS in readme
-    assert make_verdict.with_block(readme, make_verdict.block(DATA)) == readme
+@pytest.mark.parametrize(
+    ("page", "made"), [("README.md", make_verdict.summary), (make_verdict.PAGE, make_verdict.block)]
+)
+def test_both_pages_show_what_the_data_say(page, made):
+    text = (ROOT / page).read_text()
+    assert make_verdict.BEGINS in text and make_verdict.ENDS in text
+    assert make_verdict.with_block(text, made(DATA)) == text
+
+
+def test_the_readme_counts_verdicts_and_names_no_claim(tmp_path):
+    made = [
+        verdict("H1.1", "holds_where"),
+        verdict("H1.8", "holds"),
+        verdict("H1.9", "holds"),
+        verdict("H3.2b", "undecided"),
+    ]
+    keep(tmp_path, made)
+    sentence = make_verdict.summary(tmp_path).splitlines()[0]
+    counts = "2 hold in every case, 1 holds in some, and 1 stays undecided."
+    assert sentence == f"A full run of version 0.4.0 judged 4 claims: {counts}"
+    assert not re.search(r"\bH[1-7]\.\d", (ROOT / "README.md").read_text())
 
 
 def test_each_claim_stands_under_its_verdict(tmp_path):

@@ -13,14 +13,18 @@ import workbench as wb
 from workbench.export.manifest import digest_of
 from workbench.export.verify import verify
 from workbench.statistics import compare
-from workbench.statistics.best import bold_over, bold_points, bold_rows, comparable
+from workbench.statistics.best import bold_over, bold_points, bold_rows, comparable, is_worse
 from workbench.statistics.comparisons import judged
 
 
 def bold(values: dict[str, Any], worse: tuple[str, ...] = (), **more: Any) -> set[str]:
     """Return the bold rows of samples of a time; a seed that does not end is infinite."""
     estimates = {name: -float(np.mean(row)) for name, row in values.items()}
-    return set(bold_rows(estimates, lambda best, other: compare(values[best], values[other], **more), worse))
+    return set(
+        bold_rows(
+            estimates, lambda best, other, alpha: is_worse(compare(values[best], values[other], **more), alpha), worse
+        )
+    )
 
 
 def planted(offsets: list[float], seeds: int, spread: float = 1.0, seed: int = 5) -> dict[str, Any]:

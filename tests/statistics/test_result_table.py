@@ -58,7 +58,7 @@ def test_a_block_per_workload_and_measure_has_the_baseline_first_and_is_sorted(t
 
 def test_a_difference_measure_is_sorted_by_difference_and_has_its_own_column(table):
     block = next(one for one in table.blocks if one.measure.name == "mean_external_fragmentation")
-    assert block.columns.size == "difference"
+    assert block.texts[0].size == "difference"
     differences = [row.verdict.of.size.mean for row in block.rows[1:]]
     assert differences == sorted(differences, reverse=True)
     cells = [row.cells(block.measure).size for row in block.rows[1:]]
@@ -67,7 +67,7 @@ def test_a_difference_measure_is_sorted_by_difference_and_has_its_own_column(tab
 
 def test_a_measure_without_a_better_side_shows_its_intervals(table):
     block = table.blocks[-1]
-    assert block.measure.name == "low_end_share" and block.columns == ("policy", "mean", "95 % interval", "", "")
+    assert block.measure.name == "low_end_share" and block.texts[0] == ("policy", "mean", "95 % interval", "", "")
     assert all(row.cells(block.measure).size.startswith("[") and not row.bold for row in block.rows)
 
 
@@ -93,7 +93,7 @@ def verdict(gains: Any, family: int = 1, **more: Any) -> Any:
         ([*[30.0] * 14, *[-4.0] * 12], {}, "better on average"),
         ([1.0, -1.0, 2.0, -2.0, 0.0] * 4, {}, "as good as equal"),
         (np.linspace(1, 3, 20), {}, "sure better, by less than 1 %"),
-        ([4.0], {"exact": True}, "exact"),
+        ([4.0], {"exact": True}, "better (exact)"),
         ([4.0], {}, "undecided: one run is no sample"),
         ([0.0] * 8, {}, "the same"),
         (np.linspace(-60, 80, 20), {"family": 5}, "undecided: 242 more seeds"),
@@ -111,10 +111,19 @@ def test_a_policy_that_hangs_at_every_seed_is_last_and_has_no_speed_up(file):
     assert [(one.name, one.size, one.verdict) for one in cells] == [
         ("first_module", "baseline", ""),
         ("best_fit_module", "", "the same"),
-        ("round_robin", "hangs (1 of 5)", "exact"),
+        ("round_robin", "hangs (1 of 5)", "worse (exact)"),
     ]
     assert [row.name for row in makespan.rows if row.bold] == ["first_module", "best_fit_module"]
     assert never.rows[-1].name == "round_robin" and not never.rows[-1].bold
+
+
+def test_a_baseline_that_hangs_says_so(file):
+    results = compared(file, ["two_choices", "random_module"], seeds=30)
+    block = results.comparisons().blocks[0]
+    assert block.heading == "makespan_cycles (cycles, less is better, 30 seeds)"
+    baseline, other = (row.cells(block.measure) for row in block.rows)
+    assert (baseline.size, baseline.verdict) == ("baseline", "hangs (1 of 5)")
+    assert other.size == "no pair ends" and other.verdict.startswith("hangs at 22 of 30 seeds; ")
 
 
 def test_a_policy_that_hangs_at_some_seeds_shows_the_speed_up_over_the_others():
@@ -133,7 +142,21 @@ def test_no_line_is_wider_than_asked_for_and_no_word_is_lost(table, width):
     assert max(map(len, text)) <= width
     words = " ".join(text).split()
     assert words.count("baseline") == 4 and "sure" in words and "1.047x" in words
-    assert sum(line.startswith("* ") for line in text) == 1 + sum(row.bold for one in table.blocks for row in one.rows)
+    assert sum(line.startswith("* ") for line in text) == sum(row.bold for one in table.blocks for row in one.rows)
+    assert " ".join(words).count("*: the best of its block, and all that may be as good (95 %)") == 1
+
+
+def test_a_block_without_a_best_policy_says_so(table):
+    (block, *_) = table.blocks
+    plain = block._replace(rows=[row._replace(bold=False) for row in block.rows])
+    both, one, none = (ResultTable(blocks, []) for blocks in ([block, plain], [plain], [table.blocks[-1]]))
+    assert both.key[:2] == [
+        "*: the best of its block, and all that may be as good (95 %)",
+        "no *: no policy of that block is shown to be the best",
+    ]
+    assert one.key[0] == both.key[1] and not none.key
+    assert "<div>no bold: no policy of that block" in one._repr_html_()
+    assert "<div>bold: the best of its block" in both._repr_html_()
 
 
 def test_a_long_name_is_wrapped_and_whole():
@@ -157,6 +180,51 @@ def test_a_wide_table_has_the_p_values_and_no_wrapped_row(table):
     text = [*table.lines(None)]
     (header,) = {line for line in text[:2] if "p of direction" in line}
     assert len(text[3]) > 100 and header.endswith("seeds for least effect")
+
+
+def test_columns_of_numbers_are_not_wrapped_while_words_can_be(table):
+    text = "\n".join(table.lines(80))
+    assert "1 of 2 workloads" in text and " 26 of 40   better on\n" in text
+
+
+def test_results_print_as_a_card_of_80_columns_and_30_lines(results):
+    text = repr(results)
+    assert str(results) == text
+    lines = text.splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 80
+    assert lines[1].startswith("engine: shared_memory; runs: 320 of 320; points: 8 x 40 seeds; policy.placement:")
+    assert "drain_cycles, large_uniform (cycles, less is better, 40 seeds)" in lines
+    assert lines[-1] == "and 5 more blocks: results.comparisons()"
+    assert repr(results.comparisons()) == results.comparisons().text(80)
+
+
+def test_a_card_of_many_policies_counts_the_rows_that_it_leaves_out():
+    many = [{"nearest_boundary": {"tie": tie}} for tie in ("low", "high", "alternate")]
+    many += ["best_fit", "worst_fit", "next_fit", "first_fit"]
+    queues = ["fifo_head_only", "fifo_lookahead"]
+    policy = {"placement": {"vary": many}, "queue": {"vary": queues}}
+    sweep = {**SWEEP, "policy": policy, "seeds": 2, "measures": ["drain_cycles"]}
+    results = wb.run({**sweep, "baseline": {"placement": "first_fit", "queue": queues[0]}}, workers=0)
+    lines = repr(results).splitlines()
+    assert len(lines) <= 30
+    assert re.fullmatch(r"and \d+ more rows?, 2 more blocks: results\.comparisons\(\)", lines[-1])
+
+
+def test_a_shard_and_a_sweep_without_rows_print_too(tmp_path):
+    few = {**SWEEP, "seeds": 2, "measures": ["drain_cycles"]}
+    shard = wb.run(few, tmp_path / "part", workers=0, shard="1/2")
+    assert "shard 1 of 2" in repr(shard) and "drain_cycles," not in repr(shard)
+    assert repr(wb.Results(wb.planned(few), [])).startswith("sweep\nengine: shared_memory; runs: 0 of 16")
+
+
+def test_a_bundle_opens_as_its_results_and_keeps_its_figures(results, tmp_path, capsys):
+    bundle = results.export(tmp_path / "paper", figures=[])
+    opened = wb.open_results(bundle)
+    assert repr(opened) == repr(results) and opened._repr_html_() == results._repr_html_()
+    assert main(["results", str(bundle)]) == 0
+    assert "sure better" in capsys.readouterr().out
+    assert main(["results", str(bundle), "--figure", "pareto"]) == 2
+    assert "name another folder with --to" in capsys.readouterr().err
 
 
 def test_a_notebook_shows_bold_rows_and_escapes_names(table):

@@ -155,6 +155,26 @@ def test_points_of_the_package_are_drawn_and_simulated_as_ever(stranger, mark):
     assert not mark.exists()
 
 
+def test_trust_lists_the_code_in_json_and_signs_with_yes_alone(stranger, mark, capsys):
+    folder = stranger("policy")
+    for options, status, signed in ((["--json"], 1, []), (["--json", "--yes"], 0, [str(folder)])):
+        capsys.readouterr()
+        assert main(["trust", str(folder), *options]) == status
+        reply = json.loads(capsys.readouterr().out)
+        assert {one["name"] for one in reply["code"][str(folder)]} == {"evil.py", "beside.py"}
+        assert reply["signed"] == signed and bool(wb.open_results(folder).code_notes) == (not signed)
+
+
+def test_a_quiet_trust_asks_nothing(stranger, mark, capsys):
+    folder = stranger("policy")
+    capsys.readouterr()
+    assert main(["trust", str(folder), "--quiet"]) == 2
+    assert "--yes signs without asking" in capsys.readouterr().err
+    assert main(["trust", str(folder), "--quiet", "--yes"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert not wb.open_results(folder).code_notes
+
+
 @pytest.mark.parametrize("change", ["evil.py", "beside.py", "sweep.yaml", "deleted helper"])
 def test_a_change_takes_the_signature_back(change, stranger, mark, capsys):
     folder = stranger("policy")
@@ -339,6 +359,8 @@ def bundle_of(kind, tmp_path, mark, monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_code_of_a_bundle_is_executed_or_called_verified(kind, tmp_path, mark, monkeypatch, capsys):
     bundle = bundle_of(kind, tmp_path, mark, monkeypatch)
+    assert main(["results", str(bundle)]) == 0
+    assert "the code of evil.py was not run" in capsys.readouterr().out and not mark.exists()
     status = main(["verify", str(bundle), "--runs", "all"])
     printed = capsys.readouterr().out
     assert not mark.exists()

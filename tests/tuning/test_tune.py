@@ -102,6 +102,9 @@ def test_a_notebook_shows_the_point_to_take_and_its_table():
     assert "20 trials; objectives: drain_cycles, mean_external_fragmentation" in html
     assert html.count("<li>") == len([*results.to_take, *results.trades])
     assert html.count("<caption") == 2 and "the one to take" in html and "<td>baseline</td>" in html
+    lines = str(results).splitlines()
+    assert lines[0] == "20 trials; objectives: drain_cycles, mean_external_fragmentation" and len(lines) <= 30
+    assert repr(results) == str(results) and "baseline" in str(results) and max(map(len, lines)) <= 80
 
 
 def test_a_failed_run_is_a_failed_trial_with_its_reason():

@@ -13,6 +13,7 @@ from workbench.claims.report import Outcome
 from workbench.errors import WorkbenchError
 from workbench.experiments.runner import Progress
 from workbench.identity import one_moment
+from workbench.number_text import probability
 from workbench.runs.faults import fault
 from workbench.statistics.floors import ALPHA, fewest_seeds, least_p
 
@@ -61,8 +62,8 @@ class ClaimPlan(NamedTuple):
         few = [(name, self.sizes[name]) for name in families if least_p(self.seeds, self.sizes[name]) >= ALPHA]
         return [
             f"{name}: at {self.seeds} seeds no gain or loss can be shown, whatever the data are: the smallest p of a "
-            f"direction is {least_p(self.seeds, size):.2g} among {size} {'claims' if size > 1 else 'claim'}; it takes "
-            f"{fewest_seeds(size)} seeds"
+            f"direction is {probability(least_p(self.seeds, size))} among {size} {'claims' if size > 1 else 'claim'}; "
+            f"it takes {fewest_seeds(size)} seeds"
             for name, size in few
         ]
 

@@ -11,8 +11,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.claims.claim import Claim, Kind
-from workbench.number_text import number
+from workbench.number_text import number, probability, with_limits
 from workbench.statistics import WORDS, Finding, OverCases, Side, Word
+from workbench.statistics.result_card import short_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +78,10 @@ class Outcome(NamedTuple):
     def sides(self) -> Sequence[Side]:
         """Return the side of each case, after correction."""
         return self.over_cases.sides if self.over_cases is not None else ()
+
+    def __repr__(self) -> str:
+        """Return the verdict with its cases in 80 columns and 30 lines, as `print` shows it."""
+        return short_text(claim_lines(self), "outcome.case_rows()")
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(chr(10).join(claim_lines(self)))}</pre>"
@@ -207,6 +212,10 @@ class ClaimReport(NamedTuple):
         head = ["| claim | it says | verdict | kind | shown |", "| --- | --- | --- | --- | --- |"]
         return "\n".join([*head, *rows]) + "\n"
 
+    def __repr__(self) -> str:
+        """Return a line a claim in 80 columns and 30 lines, as `print` shows it; `text` has the cases too."""
+        return short_text([*self.heading, *map(claim_line, self.verdicts)], "report.text")
+
     def _repr_html_(self) -> str:
         heading = "".join(f"<div>{escape(line)}</div>" for line in self.heading)
         names = "".join(f"<th>{name}</th>" for name in ("claim", "it says", "verdict", "kind", "shown"))
@@ -233,7 +242,7 @@ def claim_line(one: Outcome) -> str:
     case = one.decisive_case
     if case is None:
         return f"{opening}: {one.problem}"
-    adjusted = f", adjusted p = {one.p_adjusted:.2g}" if one.p_adjusted is not None else ""
+    adjusted = f", adjusted p {_p(one.p_adjusted)}" if one.p_adjusted is not None else ""
     return f"{opening} ({_map(one)}{_counted(case)}{adjusted})"
 
 
@@ -280,12 +289,13 @@ def estimate_text(statistic: str, estimate: float, low: float | None, high: floa
     >>> estimate_text("geometric mean of ratios", 1.058, 1.049, 1.067, "x")
     '1.058x [1.049, 1.067]'
     >>> estimate_text("mean", 13.39, 10.03, 16.75, "cycles"), estimate_text("median", 0.6392, None, None, "")
-    ('mean 13.39 [10.03, 16.75] cycles', 'median 0.6392')
+    ('mean 13 [10, 17] cycles', 'median 0.6392')
     """
-    limits = "" if low is None or high is None or math.isnan(low) else f" [{number(low)}, {number(high)}]"
+    text = number(estimate) if low is None or high is None else with_limits(estimate, low, high)
     if unit == "x":
-        return f"{number(estimate)}x{limits}"
-    return f"{statistic} {number(estimate)}{limits} {unit}".strip()
+        value, gap, limits = text.partition(" ")
+        return f"{value}x{gap}{limits}"
+    return f"{statistic} {text} {unit}".strip()
 
 
 def p_text(p_for: float, p_against: float, side: Side) -> str:
@@ -295,8 +305,13 @@ def p_text(p_for: float, p_against: float, side: Side) -> str:
     (', p = 0.004', ', p = 0.3 for, 1 against')
     """
     if side == "neither":
-        return f", p = {p_for:.2g} for, {p_against:.2g} against"
-    return f", p = {p_for if side == 'for' else p_against:.2g}"
+        return f", p {_p(p_for)} for, {probability(p_against)} against"
+    return f", p {_p(p_for if side == 'for' else p_against)}"
+
+
+def _p(p: float) -> str:
+    text = probability(p)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def _estimate_of(case: Finding) -> str:

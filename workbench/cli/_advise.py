@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.advice.torch_memory.sentences import what_if_sentence
-from workbench.cli._output import say_json, say_lines, say_table
+from workbench.cli._output import add_output_arguments, say_json, say_lines, say_table
 from workbench.cli.commands import DONE
 from workbench.errors import InputError
 
@@ -65,11 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--call-us", type=float, metavar="US", help="what a driver call costs (default: 20, an assumption)"
     )
     parser.add_argument("--rmm-version", metavar="VERSION", help="whose rules an RMM log is tried by (default: newest)")
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object, as --schema says it; of a message as its $defs/message",
-    )
+    add_output_arguments(parser, "print one JSON object, as --schema says it; of a message as its $defs/message")
     parser.add_argument("--schema", action=_Schema, help="print the JSON schema of --json, and stop")
 
 

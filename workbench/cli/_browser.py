@@ -13,6 +13,7 @@ import sys
 import webbrowser
 from pathlib import Path
 
+from workbench.cli._output import add_output_arguments, say_json
 from workbench.cli.commands import DONE, PASSED_ON
 from workbench.dashboards import DASHBOARDS
 from workbench.dashboards.page_access import MOST_PAGES
@@ -89,12 +90,16 @@ SITE = CHECKOUT / "docs" / "_build" / "html" / "index.html"
 def _arguments_of_docs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--build", action="store_true", help="build it anew, as `make docs` does")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser: say where it is")
+    add_output_arguments(parser)
 
 
 def _run_docs(args: argparse.Namespace) -> int:
     if args.build or not SITE.exists():
         _build_site()
-    print(SITE)
+    if args.json:
+        say_json({"site": str(SITE)})
+    else:
+        print(SITE)
     if not args.no_browser:
         webbrowser.open(SITE.as_uri())
     return DONE

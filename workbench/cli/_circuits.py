@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
         help="the vectors are the requests and grants of a run: of the first point with this placement",
     )
     parser.add_argument("--out", metavar="PATH", type=Path, help="a file, of a bench a folder (default: the terminal)")
+    add_output_arguments(parser)
 
 
 def _run_circuit(args: argparse.Namespace) -> int:
@@ -70,16 +71,24 @@ def _run_circuit(args: argparse.Namespace) -> int:
     policy, size, cases = _requested(args)
     circuit = circuit_of(policy, size)
     if args.to == "bench":
-        for path in write_bench(args.out or Path(f"bench_{circuit.name}"), circuit, cases()):
-            print(f"circuit: {path}")
+        _say_written(circuit.name, write_bench(args.out or Path(f"bench_{circuit.name}"), circuit, cases()), args.json)
         return DONE
     text = verilog(circuit) if args.to == "verilog" else "".join(f"{line}\n" for line in as_lines(cases()))
-    if args.out is None:
-        print(text, end="")
-    else:
+    if args.out is not None:
         args.out.write_text(text, "utf-8")
-        print(f"circuit: {args.out}")
+        _say_written(circuit.name, [args.out], args.json)
+    elif args.json:
+        say_json({"circuit": circuit.name, "text": text})
+    else:
+        print(text, end="")
     return DONE
+
+
+def _say_written(name: str, paths: Sequence[Path], as_json: bool) -> None:
+    if as_json:
+        say_json({"circuit": name, "files": [str(path) for path in paths]})
+    else:
+        print("\n".join(f"circuit: {path}" for path in paths))
 
 
 def _requested(args: argparse.Namespace) -> tuple[Policy, Size, Callable[[], list[Case]]]:

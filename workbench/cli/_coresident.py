@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._output import say_json, say_lines, say_table
+from workbench.cli._output import add_output_arguments, say_json, say_lines, say_table
 from workbench.cli.commands import DONE
 
 
@@ -22,7 +22,7 @@ def _arguments_of_coresident(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dispatches-a-round", metavar="N", type=int, default=1, help="most groups dispatched in a round (default: 1)"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
     parser.add_argument("--wide", action="store_true", help="print the table as wide as it is")
 
 

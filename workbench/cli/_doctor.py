@@ -8,13 +8,13 @@ from typing import Any
 
 from workbench.cli._machine_facts import facts
 from workbench.cli._optional_dependencies import OPTIONAL_DEPENDENCIES, has_card
-from workbench.cli._output import say_json
+from workbench.cli._output import add_output_arguments, say_json
 from workbench.cli.commands import DONE
 from workbench.number_text import bytes_said
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run(args: argparse.Namespace) -> int:

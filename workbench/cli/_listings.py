@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from workbench.cli._output import add_table_arguments, say_json, say_lines, say_notes, say_table
+from workbench.cli._output import add_output_arguments, add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.cli._packages import problems_of_kind
 from workbench.cli.commands import DONE, Arguments, Run
 from workbench.cli.lever_words import declared_levers, default_words, kind_of_spec, values_of_lever
@@ -56,7 +56,7 @@ def listing(
             nargs="*",
             help=f"one of them in full; {'an engine; ' if 'engine' in named_by else ''}files with {name} of your own",
         )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        add_output_arguments(parser)
 
     def run(args: argparse.Namespace) -> int:
         lines, names = _rows_and_names(args.parts, rows, name.removesuffix("s"))
@@ -132,7 +132,7 @@ def _details(row: Mapping[str, Any]) -> list[str]:
 
 def _arguments_of_policies(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question", metavar="QUESTION", nargs="?", help="such as placement; or an engine")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_policies(args: argparse.Namespace) -> int:
@@ -399,7 +399,7 @@ PRESETS = _arguments_of_presets, _run_presets
 
 
 def _arguments_of_schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="(always JSON)")
+    add_output_arguments(parser, "(always JSON)")
 
 
 def _run_schema(args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.cli._new_files import write_new
+from workbench.cli._new_files import add_new_arguments, say_new, write_new
 from workbench.cli.commands import DONE
 from workbench.errors import unknown_name
 
@@ -38,14 +38,13 @@ class Kind(NamedTuple):
         default = self.default.format("ENGINE")
         parser.add_argument("engine", metavar="ENGINE", help=f"one of {', '.join(self.sources)}")
         parser.add_argument("name", metavar="NAME", nargs="?", help=f"what the copy is called (default: {default})")
-        parser.add_argument("--into", metavar="DIR", default=".", help="where to write it (default: here)")
+        add_new_arguments(parser, "where to write it")
 
     def run(self, args: argparse.Namespace) -> int:
         path, *others = self.write(args.engine, args.name, Path(args.into))
-        print(f"wrote {path}")
-        if others:
-            print(f"wrote what it reads: {', '.join(map(str, others))}")
-        print(f"use it:  {self.command} {shlex.quote(str(path))}")
+        read = [f"wrote what it reads: {', '.join(map(str, others))}"] if others else []
+        use = f"use it:  {self.command} {shlex.quote(str(path))}"
+        say_new([path, *others], [f"wrote {path}", *read, use], args.json)
         return DONE
 
     def write(self, engine: str, name: str | None, folder: Path) -> list[Path]:

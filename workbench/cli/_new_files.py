@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from workbench.cli._output import add_output_arguments, say_json
 from workbench.errors import InputError
+
+
+def add_new_arguments(parser: argparse.ArgumentParser, place: str) -> None:
+    """Add --into, --json and --quiet to the parser of a command that writes new files."""
+    parser.add_argument("--into", metavar="DIR", default=".", help=f"{place} (default: here)")
+    add_output_arguments(parser)
+
+
+def say_new(written: Sequence[Path], lines: Sequence[str], as_json: bool) -> None:
+    """Print the lines on new files, or their paths as JSON."""
+    if as_json:
+        say_json({"wrote": [str(path) for path in written]})
+    else:
+        print("\n".join(lines))
 
 
 def write_new(contents: Mapping[Path, bytes]) -> None:

@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli._new_files import refuse_existing, write_new
+from workbench.cli._new_files import add_new_arguments, refuse_existing, say_new, write_new
 from workbench.cli.commands import DONE
 from workbench.errors import InputError, unknown_name
 
@@ -28,14 +28,17 @@ QUESTIONS = sorted(
 def _arguments_of_new_policy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question", metavar="QUESTION", help=f"one of {', '.join(QUESTIONS)}")
     parser.add_argument("name", metavar="NAME", help="the policy's name, such as my_fit")
-    parser.add_argument("--into", metavar="DIR", default=".", help="where to write the two files (default: here)")
+    add_new_arguments(parser, "where to write the two files")
 
 
 def _run_new_policy(args: argparse.Namespace) -> int:
     policy, test = write_policy(args.question, args.name, Path(args.into))
-    print(f"wrote {policy} and {test}")
-    print(f"try it:  python -m pytest {test}")
-    print(f"use it:  workbench run SWEEP --set policy.{args.question}={policy}:{class_name(args.name)}")
+    lines = [
+        f"wrote {policy} and {test}",
+        f"try it:  python -m pytest {test}",
+        f"use it:  workbench run SWEEP --set policy.{args.question}={policy}:{class_name(args.name)}",
+    ]
+    say_new([policy, test], lines, args.json)
     return DONE
 
 

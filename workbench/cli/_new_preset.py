@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.cli._new_files import add_new_arguments, say_new
 from workbench.cli._new_policy import is_snake_case
 from workbench.cli.commands import DONE
 from workbench.errors import InputError, unknown_name
@@ -21,15 +22,18 @@ _WIDE = 100
 def _arguments_of_new_preset(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", help="machine, translation_machine, board or node_machine")
     parser.add_argument("name", metavar="NAME", help="the preset's name, such as my_card")
-    parser.add_argument("--into", metavar="DIR", default=".", help="where to write NAME.yaml (default: here)")
+    add_new_arguments(parser, "where to write NAME.yaml")
 
 
 def _run_new_preset(args: argparse.Namespace) -> int:
     path = write_preset(args.kind, args.name, Path(args.into))
-    print(f"wrote {path}")
-    print("fill in each value, its mark and its source; this says what is missing, then shows them:")
-    print(f"workbench list presets {path}")
-    print(f"use it:  machine: {path} in a sweep")
+    lines = [
+        f"wrote {path}",
+        "fill in each value, its mark and its source; this says what is missing, then shows them:",
+        f"workbench list presets {path}",
+        f"use it:  machine: {path} in a sweep",
+    ]
+    say_new([path], lines, args.json)
     return DONE
 
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from workbench.cli._new_files import write_new
+from workbench.cli._new_files import add_new_arguments, say_new, write_new
 from workbench.cli._new_policy import TEMPLATES, policy_text, test_text
 from workbench.cli.commands import DONE
 from workbench.errors import InputError
@@ -19,14 +19,17 @@ FILES = ("README.md", "Makefile", "sweep.yaml", "study.yaml", "notebook.ipynb")
 
 def _arguments_of_new_project(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the folder's name, such as my_paper")
-    parser.add_argument("--into", metavar="DIR", default=".", help="where to make the folder (default: here)")
+    add_new_arguments(parser, "where to make the folder")
 
 
 def _run_new_project(args: argparse.Namespace) -> int:
     folder = Path(args.into) / args.name
     written = write_project(folder)
-    print(f"wrote {folder}: {', '.join(path.name for path in written)}")
-    print(f"try it:  cd {shlex.quote(str(folder))} && make run{_python_of_make()}")
+    lines = [
+        f"wrote {folder}: {', '.join(path.name for path in written)}",
+        f"try it:  cd {shlex.quote(str(folder))} && make run{_python_of_make()}",
+    ]
+    say_new(written, lines, args.json)
     return DONE
 
 

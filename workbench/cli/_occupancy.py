@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import say_json, say_lines, say_notes, say_table
+from workbench.cli._output import add_output_arguments, say_json, say_lines, say_notes, say_table
 from workbench.cli._trace_import import add_importer, enter_importer
 from workbench.cli.commands import DONE
 from workbench.errors import InputError
@@ -40,7 +40,7 @@ def _arguments_of_occupancy(parser: argparse.ArgumentParser) -> None:
     for name, meaning in _NUMBERS.items():
         parser.add_argument(f"--{name}", metavar="N", type=int, help=meaning)
     add_importer(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
     parser.add_argument("--wide", action="store_true", help="print the table as wide as it is")
 
 

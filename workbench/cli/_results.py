@@ -39,7 +39,7 @@ MOST_LINES = 200
 
 
 def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    parser.add_argument("folder", metavar="DIR", help="a results folder, or a bundle")
     parser.add_argument("--csv", metavar="FILE", help="write the table, one row a run, as CSV")
     parser.add_argument(
         "--timeline", metavar="RUN_ID", help="write a run of a dispatcher or a node as a trace for Perfetto, --to"
@@ -85,8 +85,7 @@ def _run_results(args: argparse.Namespace) -> int:
         say_summary(results, args.wide, words=args.words)
         say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
-        for note in [*results.notes, *results.checked.sentences]:
-            print(note)
+        say_lines([*results.notes, *results.checked.sentences])
     return SOME_FAILED if results.failures else DONE
 
 
@@ -126,8 +125,9 @@ def draw_kept(results: Results, names: list[str], args: argparse.Namespace) -> i
     recipes = [_recipe(name, results) for name in names]
     of_all = not (args.only or chosen or width)
     results = results.only(*args.only) if args.only else results
-    assert results.folder is not None
-    folder = Path(args.to) if args.to else results.folder / "figures" / ("" if of_all else "chosen")
+    if results.folder is None and not args.to:
+        raise InputError("a bundle has its own figures/, which stay as they are; name another folder with --to.")
+    folder = Path(args.to or Path(results.folder or "", "figures", "" if of_all else "chosen"))
     saved = [path for recipe in recipes for path in draw_one(recipe, results, folder, chosen, width)]
     if args.json:
         say_json({"figures": [str(path) for path in saved]})
@@ -213,7 +213,7 @@ FIGURE = _arguments_of_figure, _run_figure
 
 def _arguments_of_status(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="a results folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_status(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.cli._output import say_json, say_lines
+from workbench.cli._output import add_output_arguments, say_json, say_lines
 from workbench.cli._run_arguments import parse_overrides
 from workbench.cli.commands import DONE
 from workbench.errors import InputError, wrong_value
@@ -29,7 +29,7 @@ _USUAL_BOARD = "dgx_1v"
 
 def _arguments_of_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="a trace or topology file, or a public one's name")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
     parser.add_argument("--out", metavar="CSV", help="write a workload file for a machine")
     parser.add_argument(
         "--engine", choices=list(_WORKLOAD_KINDS), default="shared_memory", help="the engine that --out is for"

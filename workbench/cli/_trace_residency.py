@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._output import say_json, say_notes, say_table
+from workbench.cli._output import add_output_arguments, say_json, say_notes, say_table
 from workbench.cli._trace_import import add_importer, enter_importer
 from workbench.cli.commands import DONE
 from workbench.errors import InputError
@@ -27,7 +27,7 @@ def _arguments_of_residency(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--longest-us", type=float, default=200.0, help="longer kernels are in no run by rule (default: 200)"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
     parser.add_argument("--wide", action="store_true", help="print the tables as wide as they are")
 
 

@@ -263,7 +263,7 @@ def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
     _add_shard(parser, "plan")
     parser.add_argument("--out", metavar="DIR", help="the results folder to look into")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run_plan(args: argparse.Namespace) -> int:

@@ -230,7 +230,8 @@ class RunSet:
 
     def hung(self, point: PlannedPoint, measure: str) -> set[int]:
         """Return the seeds at which a point's runs hang, of a measure that has a better side; of others none."""
-        if self.plan.sweep.mechanism.measures[measure].better == "neither":
+        measures = self.plan.sweep.mechanism.measures
+        if NEVER_STARTED not in measures or measures[measure].better == "neither":
             return set()
         rows_by_seed = zip(self.seeds, map(self.rows.get, self._ids_of(point)), strict=True)
         return {seed for seed, row in rows_by_seed if row is not None and hangs(row, measure)}
@@ -255,7 +256,8 @@ class RunSet:
 
     def has_ended(self, point: PlannedPoint, seeds: Iterable[int]) -> bool:
         """Return whether the runs of a point at some seeds are there, whatever their outcome."""
-        return all(run_id(point.id, seed) in self.rows for seed in seeds)
+        ids = dict(zip(self.seeds, self._ids_of(point), strict=True))
+        return all(ids[seed] in self.rows for seed in seeds)
 
     def is_exact(self, point: PlannedPoint) -> bool:
         """Return whether every seed gives the same run of a point, as neither its workload nor a policy or an option
@@ -271,7 +273,11 @@ class RunSet:
 
     def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
         """Return the point that another is compared with."""
-        return next((other for other in self.points if other.id == point.baseline), None)
+        return self._points_by_id.get(point.baseline)
+
+    @functools.cached_property
+    def _points_by_id(self) -> dict[str | None, PlannedPoint]:
+        return {point.id: point for point in self.points}
 
     def label(self, point: PlannedPoint) -> str:
         """Return how legends name a point: its coordinates, without paths where one coordinate alone is varied."""

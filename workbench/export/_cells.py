@@ -52,6 +52,8 @@ class Cell(NamedTuple):
     """Whether it is the best of its block, or cannot be told from it (`bold_rows`)."""
     rank: int
     """Its place in the table of results, where rows are sorted by speed-up."""
+    is_baseline: bool
+    """Whether other points are compared with it."""
 
     @property
     def against(self) -> PairedComparison | None:
@@ -106,7 +108,9 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure, row: Resu
     mean = point_mean(runs, place.point, measure.name)
     hang = runs.hang(place.point) if measure.refusals else None
     hangs = hang.text if hang is not None else ""
-    return Cell(place, measure, mean, verdict, [sets.name(place.point, finite)], pairs, hangs, row.bold, rank)
+    return Cell(
+        place, measure, mean, verdict, [sets.name(place.point, finite)], pairs, hangs, row.bold, rank, row.is_baseline
+    )
 
 
 class OverCell(NamedTuple):

@@ -12,10 +12,12 @@ from workbench.experiments.provenance import provenance
 from workbench.experiments.results_folder import PROVENANCE, SWEEP, write_json
 from workbench.experiments.run_set import RunSet
 from workbench.export._inputs import check_unedited, write_sweep
+from workbench.export._kept_runs import kept_runs
+from workbench.export._run_rows import read_rows, with_origins
 from workbench.export._whole_folder import OWNED, written_whole
-from workbench.export.content import MAIN, Content, Selection, content, in_order, selected, selection
+from workbench.export.content import MAIN, ROWS, Content, Selection, content, in_order, selected, selection
 from workbench.export.drawings import drawings, write_figures
-from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
+from workbench.export.manifest import FORMAT, MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
 from workbench.export.venues import Columns, style
 from workbench.runs.origin import environment
 from workbench.strict_yaml import read_mapping
@@ -69,6 +71,26 @@ def export(
     with written_whole(to, is_bundle, _carry) as folder:
         _write(selected(runs, chosen), folder, style_name, columns, chosen)
     return to
+
+
+def open_bundle(folder: Path) -> RunSet:
+    """Return the runs of a bundle at the points that its manifest names. Code is executed if this user has signed it.
+
+    Raises
+    ------
+    InputError
+        The folder is no bundle, or one of an older format, or its runs cannot be read.
+    """
+    manifest = read_manifest(folder)
+    if manifest["format"] != FORMAT:
+        raise InputError(
+            f"{folder} is a bundle of format {manifest['format']}, which names no points; export it again."
+        )
+    rows = with_origins(read_rows(folder / ROWS), manifest.get("origins", {}))
+    kept = kept_runs(folder, manifest, rows)
+    runs = RunSet(kept.plan, rows.values())
+    runs.code_notes = kept.not_executed
+    return runs
 
 
 def _write(runs: RunSet, folder: Path, style_name: str, columns: Columns, chosen: Selection) -> None:

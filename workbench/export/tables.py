@@ -136,14 +136,14 @@ def _row(cell: Cell, header: tuple[str, ...]) -> list[str]:
     mean = _number(with_half(cell.mean.mean, half_width(cell.mean), TEX), cell.bold)
     if cell.hang:
         mean = f"{mean} ({cell.hang})" if cell.mean.n else cell.hang
-    row = [escape(cell.place.words), str(cell.mean.n), mean, *_differences(cell)]
+    row = [escape(cell.place.words), str(cell.mean.n), mean]
+    if cell.verdict is not None:
+        row += _compared(cell.verdict, cell.measure, cell.bold)
+    elif cell.is_baseline and len(header) > len(row):
+        row.append("baseline")
     if _PAIRS in header and cell.against is not None:
         row.append(f"{cell.against.n} of {cell.against.n + len(cell.against.missing)}")
     return [*row, *["---"] * (len(header) - len(row))]
-
-
-def _differences(cell: Cell) -> list[str]:
-    return [] if cell.verdict is None else _compared(cell.verdict, cell.measure, cell.bold)
 
 
 def _number(text: str, is_bold: bool) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.experiments.run_set import RunSet
 from workbench.runs.run import PlannedPoint
-from workbench.statistics.comparison import PairedComparison, over_workloads
+from workbench.statistics.comparison import PairedComparison, size_between
 from workbench.statistics.comparisons import (
     Judged,
     OverWorkloads,
@@ -25,6 +25,7 @@ from workbench.statistics.comparisons import (
     planned_seeds,
 )
 from workbench.statistics.floors import ALPHA
+from workbench.statistics.verdict import Verdict
 
 Key = TypeVar("Key", bound=str)
 
@@ -33,13 +34,15 @@ MEANING = (
     "block); no row if that is all of them"
 )
 """What bold says, as captions print it."""
-SHORT_MEANING = "best of the block, or cannot be told from it at 95 %; no * if all rows are"
+SHORT_MEANING = "the best of its block, and all that may be as good (95 %)"
 """The same, as the key of a table prints it."""
+NO_BEST = "no policy of that block is shown to be the best"
+"""What a block without a bold row says."""
 
 
 def bold_rows(
     estimates: Mapping[Key, float],
-    against: Callable[[Key, Key], PairedComparison | None],
+    is_inferior: Callable[[Key, Key, float], bool],
     called_worse: Collection[Key] = (),
     alpha: float = ALPHA,
 ) -> frozenset[Key]:
@@ -48,10 +51,10 @@ def bold_rows(
     These are multiple comparisons with the best, over paired seeds. Each of the other k - 1 rows is tested against the
     row with the best estimate at alpha / (k - 1), by the paired t of `compare`. The policy that is truly best is told
     from another with a chance of alpha at most, whatever the policies share. So it is in the set in 95 % of all blocks.
-    The test is two-sided: of two rows, one alone is bold only if the printed interval leaves out what is no effect.
 
     - If all rows are in the set, no row is bold.
     - A row that a line calls worse than another is not bold. If that is the row with the best estimate, no row is bold.
+    - Where a line compares two rows, its verdict decides, and not a second test that may contradict it.
     - A row that does not end at some seed is never bold. It is told from the best by the direction of the pairs.
     - Exact rows need no test: those with the best value are bold.
     - One seed is no sample, and tells nothing.
@@ -61,8 +64,9 @@ def bold_rows(
     estimates : mapping
         By row, larger is better; minus infinity for a row that does not end at some seed, and no entry for a row
         without a value.
-    against : callable
-        Compares the best row, the first argument, with another: the second argument is the `other` side.
+    is_inferior : callable
+        Returns whether the second row is shown to be worse than the first, the best one, at the level that is given.
+        Of two rows that a line compares it returns False, as `called_worse` has what the line says.
     called_worse : collection
         The rows that a verdict calls worse than another one.
 
@@ -77,9 +81,9 @@ def bold_rows(
     >>> from workbench.statistics import compare
     >>> runs = {"a": [50, 52, 51, 53, 50, 51, 52, 50], "b": [51, 50, 52, 52, 51, 51, 50, 53]}
     >>> runs["c"] = [value + 9 + k % 3 for k, value in enumerate(runs["a"])]
-    >>> def against(best, other):
-    ...     return compare(runs[best], runs[other])
-    >>> sorted(bold_rows({name: -sum(values) for name, values in runs.items()}, against))
+    >>> def inferior(best, other, alpha):
+    ...     return is_worse(compare(runs[best], runs[other]), alpha)
+    >>> sorted(bold_rows({name: -sum(values) for name, values in runs.items()}, inferior))
     ['a', 'b']
     """
     ended = {key: value for key, value in estimates.items() if value > -math.inf}
@@ -87,18 +91,17 @@ def bold_rows(
         return frozenset()
     best = max(ended, key=lambda key: ended[key])
     others = [key for key in estimates if key != best]
-    inferior = {key for key in others if _is_inferior(against(best, key), alpha / len(others))}
+    level = alpha / len(others)
+    inferior = {key for key in others if key in called_worse or is_inferior(best, key, level)}
     if not inferior or best in called_worse:
         return frozenset()
-    return frozenset(key for key in ended if key not in inferior and key not in called_worse)
+    return frozenset(key for key in ended if key not in inferior)
 
 
-def _is_inferior(one: PairedComparison | None, alpha: float) -> bool:
-    """Return whether the other side is shown to be worse than the best; None where nothing is compared."""
-    if one is None:
-        return False
+def is_worse(one: PairedComparison, alpha: float) -> bool:
+    """Return whether the other side of a comparison is shown to be worse."""
     if one.exact:
-        return one.losses > one.wins or one.size.mean < one.no_effect
+        return one.side_of_values == "worse"
     if one.ended < one.n:
         return one.losses > one.wins and one.p_direction < alpha
     return one.is_sized and one.size.mean < one.no_effect and one.p_size < alpha
@@ -127,14 +130,19 @@ def bold_points(runs: RunSet, name: str, known: Judged | None = None) -> frozens
     result: set[str] = set()
     for block in comparable(whole):
         points = {point.id: point for point in block}
+        lines = {id: verdicts[name, id] for id in points if (name, id) in verdicts}
+        baselines = {id: str(points[id].baseline) for id in lines}
 
-        def against(best: str, other: str, points: dict[str, PlannedPoint] = points) -> PairedComparison:
-            return compared(whole, points[best], points[other], name)
+        def is_inferior(
+            best: str, other: str, alpha: float, points: dict[str, PlannedPoint] = points, lines: Lines = lines
+        ) -> bool:
+            both = points[best], points[other]
+            if best in lines and other in lines and lines[best].of.is_sized and lines[other].of.is_sized:
+                return _is_worse_by_sizes(lines[best].of, lines[other].of, alpha, planned_seeds(whole, both))
+            return is_worse(compared(whole, *both, name), alpha)
 
-        words = {id: verdicts[name, id].word for id in points if (name, id) in verdicts}
-        losers = {id for id, word in words.items() if "worse" in word}
-        losers |= {str(points[id].baseline) for id, word in words.items() if "better" in word}
-        result |= bold_rows(_estimates(whole, name, block), against, losers)
+        estimates = _estimates_of_lines(block, lines) or _estimates(whole, name, block)
+        result |= _bold_of_lines(estimates, lines, baselines, is_inferior)
     return frozenset(result)
 
 
@@ -145,30 +153,70 @@ def bold_over(runs: RunSet, over: Sequence[OverWorkloads]) -> frozenset[str]:
     """
     result: set[str] = set()
     by_id = {point.id: point for point in runs.points}
-    groups: dict[tuple[str, ...], dict[str, list[PlannedPoint]]] = {}
+    groups: dict[tuple[str | None, ...], dict[str, OverWorkloads]] = {}
     for one in over:
-        members = sorted((by_id[id] for id in one.points), key=lambda point: str(point.baseline))
-        against = tuple(str(point.baseline) for point in members)
-        groups.setdefault(against, {_BASELINE: [by_id[id] for id in against]})[one.name] = members
-    for points in groups.values():
-        rows = {one.name: one.verdict for one in over if one.name in points}
+        against = tuple(sorted(str(by_id[id].baseline) for id in one.points))
+        groups.setdefault(against, {})[one.name] = one
+    for rows in groups.values():
+        lines = {label: one.verdict for label, one in rows.items()}
 
-        def compare_over(
-            best: str, other: str, points: dict[str, list[PlannedPoint]] = points
-        ) -> PairedComparison | None:
-            pairs = zip(points[best], points[other], strict=True)
-            members = [compared(runs, *sides, over[0].measure) for sides in pairs]
-            return over_workloads(members, planned=planned_seeds(runs, [*points[best], *points[other]]))
+        def is_inferior(
+            best: str, other: str, alpha: float, rows: dict[str, OverWorkloads] = rows, lines: Lines = lines
+        ) -> bool:
+            planned = planned_seeds(runs, [by_id[id] for label in (best, other) for id in rows[label].points])
+            return _is_worse_by_sizes(lines[best].of, lines[other].of, alpha, planned)
 
-        estimates = {_BASELINE: 1.0, **{label: verdict.of.size.mean for label, verdict in rows.items()}}
-        losers = {label for label, verdict in rows.items() if "worse" in verdict.word}
-        losers |= {_BASELINE for verdict in rows.values() if "better" in verdict.word}
-        result |= bold_rows(estimates, compare_over, losers) - {_BASELINE}
+        estimates = {_BASELINE: 1.0, **{label: line.of.size.mean for label, line in lines.items()}}
+        result |= _bold_of_lines(estimates, lines, dict.fromkeys(lines, _BASELINE), is_inferior) - {_BASELINE}
     return frozenset(result)
 
 
 _BASELINE = "\0"
 """Stands for the baseline, which has no name over workloads."""
+Lines = Mapping[str, Verdict]
+"""The verdicts that lines print, by row."""
+
+
+def _bold_of_lines(
+    estimates: Mapping[str, float],
+    lines: Lines,
+    baselines: Mapping[str, str],
+    is_inferior: Callable[[str, str, float], bool],
+) -> frozenset[str]:
+    """Return the bold rows; of two rows that a line compares, the line alone decides.
+
+    A row that is the same as its baseline at every seed has the lines of the baseline.
+    """
+    sides = {key: line.of.side_of_values if line.word == "exact" else line.word for key, line in lines.items()}
+    twins = {key: baselines[key] if side == "same" else key for key, side in sides.items()}
+
+    def is_told(best: str, other: str, alpha: float) -> bool:
+        first, second = twins.get(best, best), twins.get(other, other)
+        by_line = first in (second, baselines.get(second)) or baselines.get(first) == second
+        return not by_line and is_inferior(best, other, alpha)
+
+    losers = {baselines[key] for key, side in sides.items() if "better" in side}
+    losers |= {key for key, side in sides.items() if "worse" in side}
+    return bold_rows(estimates, is_told, losers | {key for key, twin in twins.items() if twin in losers})
+
+
+def _is_worse_by_sizes(
+    best: PairedComparison, other: PairedComparison, alpha: float, planned: Collection[int] | None
+) -> bool:
+    """Return whether a row is shown to be worse than the best, from the sizes of both against one baseline."""
+    size, p = size_between(best, other, planned)
+    return size < 0 and ((best.exact and other.exact) or p < alpha)
+
+
+def _estimates_of_lines(points: Sequence[PlannedPoint], lines: Lines) -> dict[str, float]:
+    """Return the sizes that lines print as estimates, the baseline's too; empty where the lines do not tell them."""
+    sized = {id: line.of for id, line in lines.items() if line.of.is_sized}
+    baselines = [point.id for point in points if point.id not in sized]
+    kinds = {(one.seeds, one.no_effect) for one in sized.values()}
+    if len(baselines) != 1 or len(kinds) != 1 or len(sized) < len(lines):
+        return {}
+    [(_, no_effect)] = kinds
+    return {baselines[0]: no_effect, **{id: one.size.mean for id, one in sized.items()}}
 
 
 def _estimates(runs: RunSet, name: str, points: Sequence[PlannedPoint]) -> dict[str, float]:

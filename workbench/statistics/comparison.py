@@ -16,7 +16,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.metrics.measure import COMPARED_BY, LEAST, ComparedBy
 from workbench.number_text import PLAIN, Style, probability, with_limits
-from workbench.statistics.interval import Interval, mean_interval, sign_p, t_quantile
+from workbench.statistics.interval import Interval, mean_interval, mean_of, sign_p, t_quantile
 from workbench.statistics.looks import any_time_sign, any_time_t, over_looks
 from workbench.statistics.pairs import BITS_KEPT, pair
 
@@ -80,6 +80,13 @@ class PairedComparison(NamedTuple):
     def is_same(self) -> bool:
         """Return whether both are equal on every seed."""
         return self.ties == self.n > 0 and not any(size and not math.isnan(size) for size in self.sizes)
+
+    @property
+    def side_of_values(self) -> str:
+        """Return whether the other is `better` or `worse` by its values alone, without a test; empty if neither."""
+        if self.wins > self.losses or self.size.mean > self.no_effect:
+            return "better"
+        return "worse" if self.losses > self.wins or self.size.mean < self.no_effect else ""
 
     @property
     def is_ratio(self) -> bool:
@@ -228,8 +235,8 @@ def compare(
         pairs.missing,
         tuple(gained.tolist()),
         tuple(sizes.tolist()),
-        mean_interval(pairs.baseline).mean,
-        mean_interval(pairs.other).mean,
+        mean_of(pairs.baseline),
+        mean_of(pairs.other),
         size,
         _spread(sizes[ended]),
         p_alone,
@@ -289,14 +296,44 @@ def over_workloads(
     )
 
 
+def size_between(
+    first: PairedComparison, other: PairedComparison, planned: Collection[Hashable] | None = None
+) -> tuple[float, float]:
+    """Return the mean size of another policy against a first one, and its p, from their sizes against one baseline.
+
+    The size is a logarithm or a difference, above 0 where the other is better. Seeds that both have count. The p is 1
+    of one seed.
+
+    Examples
+    --------
+    >>> baseline, first, other = [9.0, 8.0, 9.5, 8.5], [7.0, 6.0, 7.5, 6.25], [7.5, 6.5, 8.25, 7.0]
+    >>> size_between(compare(baseline, first), compare(baseline, other)) == (-0.625, compare(first, other).p_size)
+    True
+    """
+    if first.seeds == other.seeds:
+        seeds, sizes = first.seeds, np.array(other.sizes) - np.array(first.sizes)
+    else:
+        known = dict(zip(first.seeds, first.sizes, strict=True))
+        pairs = {seed: size - known[seed] for seed, size in zip(other.seeds, other.sizes, strict=True) if seed in known}
+        seeds, sizes = tuple(pairs), np.array([*pairs.values()])
+    if not sizes.size:
+        return math.nan, 1.0
+    sizes = _without_rounding(sizes) if first.is_ratio else sizes
+    in_plan = np.array([planned is None or seed in planned for seed in seeds], bool)
+    return float(sizes.mean()), _p_size(sizes, in_plan) if sizes.size > 1 else 1.0
+
+
+def _without_rounding(logs: np.ndarray) -> np.ndarray:
+    """Return logarithms that are all one but for their rounding as all one."""
+    return np.full(logs.size, logs[0]) if logs.size and np.ptp(logs) < 2.0 ** (2 - BITS_KEPT) else logs
+
+
 def _logs(baseline: np.ndarray, other: np.ndarray, gained: np.ndarray, better: Better) -> np.ndarray:
     """Return the logarithms of ratios, above 0 where the other is better; equal values are 0, and rounding is no
     spread."""
     logs = np.log(baseline) - np.log(other) if better == "lower" else np.log(other) - np.log(baseline)
     logs = np.where(gained == 0, 0.0, logs)
-    if logs.size and np.ptp(logs) < 2.0 ** (2 - BITS_KEPT):
-        return np.full(logs.size, logs[0])
-    return logs
+    return _without_rounding(logs)
 
 
 def _spread(sizes: np.ndarray) -> float:

@@ -55,9 +55,7 @@ class OverWorkloads(NamedTuple):
 
 def _side(one: Verdict) -> str:
     """Return the side of a verdict; of one without a test, as nothing is drawn, that of its difference."""
-    if one.word != "exact":
-        return one.side
-    return "better" if one.of.wins else "worse"
+    return one.of.side_of_values if one.word == "exact" else one.side
 
 
 class Judged(NamedTuple):

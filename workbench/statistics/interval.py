@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
-from workbench.number_text import number
+from workbench.number_text import with_limits
 
 
 def ranked_sample(values: Any, name: str = "sample") -> np.ndarray:
@@ -92,8 +92,7 @@ class Interval(NamedTuple):
         return self.high < value
 
     def __str__(self) -> str:
-        limits = "" if np.isnan(self.low) else f" [{number(self.low)}, {number(self.high)}]"
-        return f"{number(self.mean)}{limits}"
+        return with_limits(self.mean, self.low, self.high)
 
 
 def mean_interval(sample: Any, *, level: float = 0.95, bounds: Bounds = UNBOUNDED) -> Interval:
@@ -120,15 +119,15 @@ def mean_interval(sample: Any, *, level: float = 0.95, bounds: Bounds = UNBOUNDE
     Examples
     --------
     >>> print(mean_interval([1, 2, 3, 4, 5]))
-    3 [1.037, 4.963]
+    3.0 [1.0, 5.0]
     >>> print(mean_interval([0, 0, 1], bounds=(0, 1)))
-    0.3333 [0, 1]
+    0.3 [0.0, 1.0]
     >>> mean_interval([7, 7, 7])
     Interval(mean=7.0, low=nan, high=nan, level=0.95, method='constant', n=3)
     """
     values = ranked_sample(sample)
     check_open(level, "level")
-    mean, method = _mean(values), "t"
+    mean, method = mean_of(values), "t"
     if not np.isfinite(values).all():
         method = "infinite"
     elif values.size < 2:
@@ -142,7 +141,7 @@ def mean_interval(sample: Any, *, level: float = 0.95, bounds: Bounds = UNBOUNDE
     return Interval(mean, low, high, level, method, values.size)
 
 
-def _mean(values: np.ndarray) -> float:
+def mean_of(values: np.ndarray) -> float:
     """Return the mean, rounding kept between the least and the largest value; NaN of none and of opposite
     infinities."""
     if not values.size:
@@ -173,9 +172,9 @@ def proportion_interval(successes: int, trials: int, *, level: float = 0.95) -> 
     Examples
     --------
     >>> print(proportion_interval(198, 200))
-    0.99 [0.9643, 0.9988]
+    0.990 [0.964, 0.999]
     >>> print(proportion_interval(0, 10))
-    0 [0, 0.3085]
+    0.00 [0.00, 0.31]
     """
     from scipy.special import betaincinv
 

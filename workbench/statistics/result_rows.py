@@ -60,7 +60,7 @@ class ResultRow(NamedTuple):
     def cells(self, measure: Measure) -> Cells:
         """Return the texts of the row."""
         value = "" if self.mean is None else estimate(self.mean)
-        return Cells(self.name, value, self._size(measure), self._better_at(), self._verdict(measure))
+        return Cells(self.name, value, self._size(measure), self._better_at(), self.verdict_cell(measure))
 
     def wide_cells(self) -> list[str]:
         """Return the texts of the columns that the wide table has in addition."""
@@ -83,7 +83,7 @@ class ResultRow(NamedTuple):
         if not one.n or one.is_same:
             return ""
         if not one.ended:
-            return "no run ends"
+            return "no pair ends"
         if one.is_ratio:
             return size_text(one)
         no_ratio = "no ratio: " if one.zeros else ""
@@ -92,12 +92,14 @@ class ResultRow(NamedTuple):
     def _better_at(self) -> str:
         if self.over is not None:
             return f"{self.over.better} of {len(self.over.members)} workloads"
-        if self.verdict is None or self.verdict.of.n < 2 or self.verdict.of.exact:
+        if self.verdict is None or self.verdict.of.n < 2 or self.verdict.of.exact or self.verdict.of.is_same:
             return ""
         return f"{self.verdict.of.wins} of {self.verdict.of.n}"
 
-    def _verdict(self, measure: Measure) -> str:
-        words = [] if self.hang is None or self.always_hangs else [self.hang.text]
+    def verdict_cell(self, measure: Measure) -> str:
+        """Return the words of the verdict, with the seeds at which the row does not end."""
+        is_in_size = self.always_hangs and not self.is_baseline
+        words = [] if self.hang is None or is_in_size else [self.hang.text]
         one = None if self.verdict is None else self.verdict.of
         if self.infinite and self.mean is not None:
             words.append(f"{self.infinite} of {self.mean.n} values are infinite")
@@ -135,13 +137,18 @@ class ResultBlock(NamedTuple):
         return f"{self.measure.name}{', ' * bool(self.setting)}{self.setting} ({words})"
 
     @property
-    def columns(self) -> Cells:
-        """Return the names of the columns; empty for one that no row fills."""
+    def is_compared(self) -> bool:
+        """Return whether a row is compared with the baseline at some seed."""
+        return any(row.verdict is not None and row.verdict.of.n for row in self.rows)
+
+    @property
+    def texts(self) -> list[Cells]:
+        """Return the names of the columns, empty for one that no row fills, and then the texts of each row."""
         is_compared = any(row.verdict is not None for row in self.rows)
         size = SIZE[self.measure.compared_by == "ratio"] if is_compared else "95 % interval"
         names = Cells("policy", "mean", size, "better at", "verdict")
-        filled = [any(column) for column in zip(*(row.cells(self.measure) for row in self.rows), strict=True)]
-        return Cells(*(name if has_text else "" for name, has_text in zip(names, filled, strict=True)))
+        rows = [row.cells(self.measure) for row in self.rows]
+        return [Cells(*(name * any(column) for name, *column in zip(names, *rows, strict=True))), *rows]
 
     @property
     def wide_columns(self) -> list[list[str]]:
@@ -164,6 +171,8 @@ def verdict_words(verdict: Verdict, measure: Measure) -> str:
     one, word = verdict.of, verdict.word
     if word == "undecided":
         return f"undecided{_seeds_missing(verdict)}"
+    if word == "exact":
+        return f"{one.side_of_values} (exact)"
     small = f", by less than {least_text(measure, one.is_ratio)}" if verdict.is_small else ""
     return f"{_NAMED.get(word, word)}{small}"
 

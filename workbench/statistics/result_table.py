@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.number_text import as_written
 from workbench.runs.run import PlannedPoint
-from workbench.statistics.best import SHORT_MEANING, bold_over, bold_points, comparable
+from workbench.statistics.best import NO_BEST, SHORT_MEANING, bold_over, bold_points, comparable
 from workbench.statistics.comparisons import Judged, is_setting, judged, measure_of, values_of
 from workbench.statistics.result_rows import SIZE, ResultBlock, ResultRow
 from workbench.statistics.result_text import html, lines
@@ -46,6 +44,8 @@ class ResultTable(NamedTuple):
         """Return the table in 80 columns."""
         return self.text()
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return html(self.blocks, [*self.key, *self.notes])
 
@@ -54,15 +54,14 @@ class ResultTable(NamedTuple):
         """Return what columns, marks and words mean, of those that the table has."""
         verdicts = [row.verdict for block in self.blocks for row in block.rows if row.verdict is not None]
         known = [one for one in verdicts if one.of.n]
-        texts = "\n".join(row.cells(block.measure).verdict for block in self.blocks for row in block.rows)
-        lines = [f"* {SHORT_MEANING}"] if any(row.bold for block in self.blocks for row in block.rows) else []
+        texts = "\n".join(row.verdict_cell(block.measure) for block in self.blocks for row in block.rows)
+        marked = {any(row.bold for row in block.rows) for block in self.blocks if block.is_compared}
+        lines = [f"*: {SHORT_MEANING}"] * (True in marked) + [f"no *: {NO_BEST}"] * (False in marked)
         kinds = dict.fromkeys(one.of.compared_by == "ratio" for one in known)
         lines += [f"{SIZE[kind]}: {_SIZES[kind]}" for kind in kinds]
-        return lines + [
-            f"{word}: {meaning.format(m=max(one.comparisons for one in known))}"
-            for word, meaning in _MEANINGS.items()
-            if word in texts
-        ]
+        family = max((one.comparisons for one in known), default=0)
+        together = f"{family} comparison{'s' * (family != 1)}"
+        return lines + [f"{word}: {meaning.format(m=together)}" for word, meaning in _MEANINGS.items() if word in texts]
 
 
 _SIZES = {
@@ -70,7 +69,7 @@ _SIZES = {
     False: "mean paired difference; the 95 % interval is of one row alone",
 }
 _MEANINGS = {
-    "sure": "on average and at most seeds, corrected over {m} comparisons (Holm)",
+    "sure": "on average and at most seeds, corrected over {m} (Holm)",
     "on average": "the size is shown, the direction is not",
     "on most seeds": "the direction is shown, the size is not",
     "as good as equal": "the 90 % interval lies within the least effect",
@@ -122,8 +121,10 @@ def _blocks(runs: RunSet, name: str, every: Judged) -> Iterator[ResultBlock]:
         verdicts = {point.id: every.verdicts.get((name, point.id)) for point in points}
         baselines = {point.baseline for point in points if verdicts[point.id] is not None}
         rows = [_row(runs, point, name, shared, verdicts[point.id], baselines, bold) for point in points]
+        if all(row.bold for row in rows):  # of some rows of a block: they are not told from each other
+            rows = [row._replace(bold=False) for row in rows]
         setting = point_name(shared) if shared and len(groups) > 1 else ""
-        yield ResultBlock(measure, setting, _seeds(runs, points, name), _in_order(rows, measure))
+        yield ResultBlock(measure, setting, _seeds(rows), _in_order(rows, measure))
     over = [one for one in every.over if one.measure == name]
     if over:
         best = bold_over(runs, over)
@@ -154,15 +155,16 @@ def _row(
 ) -> ResultRow:
     own = {path: value for path, value in point.coordinates.items() if path not in shared}
     has_hang = measure_of(runs, name).refusals or runs.hung(point, name)
+    mean = point_mean(runs, point, name)
     return ResultRow(
         point_name(own or point.coordinates),
-        point_mean(runs, point, name),
+        mean,
         verdict,
         point.id in baselines,
         point.id in bold,
         point.id,
         runs.hang(point) if has_hang else None,
-        sum(map(math.isinf, values_of(runs, point, name).values())),
+        sum(map(math.isinf, values_of(runs, point, name).values())) if mean.method == "infinite" else 0,
     )
 
 
@@ -183,43 +185,10 @@ def _in_order(rows: list[ResultRow], measure: Measure) -> list[ResultRow]:
     return sorted(rows, key=place)
 
 
-def _seeds(runs: RunSet, points: Sequence[PlannedPoint], name: str) -> str:
-    counts = [len(values_of(runs, point, name)) for point in points]
+def _seeds(rows: Sequence[ResultRow]) -> str:
+    """Return the number of seeds that rows are compared at; of rows that are not compared, those with a value."""
+    compared = [row.verdict.of.n for row in rows if row.verdict is not None]
+    counts = compared or [row.mean.n for row in rows if row.mean is not None]
+    counts = [count for count in counts if count] or [0]
     least, most = min(counts), max(counts)
     return f"{most} seed{'s' * (most != 1)}" if least == most else f"{least} to {most} seeds"
-
-
-MOST_VALUES, MOST_BLOCKS = 8, 8
-"""Of a lever's values and of the blocks, how many a card shows."""
-
-
-def card(results: RunSet) -> str:
-    """Return the card of results in HTML: runs, points and seeds, what differs, and the table."""
-    sweep, points = results.plan.sweep, results.points
-    failed = f", {len(results.failures)} failed" if results.failures else ""
-    facts = {
-        "engine": sweep.mechanism.engine.name,
-        "runs": f"{len(results.rows):,} of {len(results.plan):,}{failed}",
-        "points": f"{len(points):,} x {len(sweep.seeds):,} seeds",
-    }
-    facts |= {path: _distinct([as_written(point.coordinates.get(path)) for point in points]) for path in results.varied}
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
-    heading = escape(str(sweep.config.get("question") or sweep.name))
-    return f"<b>{heading}</b><table>{rows}</table>{_results(results)}"
-
-
-def _results(results: RunSet) -> str:
-    if results.plan.part is not None:
-        return f"<p>{escape(results.part_sentence)}</p>"
-    if not results.rows:
-        return ""
-    table = result_table(results)
-    more = len(table.blocks) - MOST_BLOCKS
-    rest = f"<p>and {more} more blocks: results.comparisons()</p>" if more > 0 else ""
-    return table._replace(blocks=table.blocks[:MOST_BLOCKS])._repr_html_() + rest
-
-
-def _distinct(texts: list[str]) -> str:
-    distinct = list(dict.fromkeys(texts))
-    more = f" and {len(distinct) - MOST_VALUES} more" if len(distinct) > MOST_VALUES else ""
-    return ", ".join(distinct[:MOST_VALUES]) + more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -37,15 +38,18 @@ def lines(
     """
     prose = width or _PROSE
     for block in blocks:
-        yield from textwrap.wrap(block.heading, prose, subsequent_indent="    ")
+        yield from _prose(block.heading, prose)
         yield from _block_lines(block, width, is_terminal)
     for line in sentences:
-        yield from textwrap.wrap(line, prose, subsequent_indent="    ")
+        yield from _prose(line, prose)
+
+
+def _prose(text: str, width: int) -> list[str]:
+    return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent="    ")
 
 
 def _block_lines(block: ResultBlock, width: int | None, is_terminal: bool) -> Iterator[str]:
-    columns = block.columns
-    rows = [row.cells(block.measure) for row in block.rows]
+    columns, *rows = block.texts
     filled = [k for k, name in enumerate(columns) if name]
     texts = [[cells[k] for k in filled] for cells in (columns, *rows)]
     widths = _widths(texts, filled, sys.maxsize if width is None else width - _MARK)
@@ -56,13 +60,14 @@ def _block_lines(block: ResultBlock, width: int | None, is_terminal: bool) -> It
         widths += [max(map(len, column)) for column in wide]
         is_number += [True] * len(wide)
     yield from _row_lines(texts[0], widths, is_number, " ", ["bold" if is_terminal else ""] * len(widths))
-    has_bars = is_terminal and (width or 0) >= _BARS_FROM and any(map(_length, block.rows))
-    for row, cells in zip(block.rows, texts[1:], strict=True):
+    lengths = [_length(row) for row in block.rows] if is_terminal and (width or 0) >= _BARS_FROM else []
+    largest = max(map(abs, lengths), default=0.0)
+    for k, (row, cells) in enumerate(zip(block.rows, texts[1:], strict=True)):
         color = _color(row) if is_terminal else ""
         bold = "bold" if is_terminal and row.bold else ""
-        styles = [*(bold if k < 2 else color for k in filled), *[""] * (len(widths) - len(filled))]
-        first, *more = _row_lines(cells, widths, is_number, BOLD if row.bold else " ", styles, padded=has_bars)
-        yield f"{first}  {_styled(_bar(row, block), color)}" if has_bars else first
+        styles = [*(bold if column < 2 else color for column in filled), *[""] * (len(widths) - len(filled))]
+        first, *more = _row_lines(cells, widths, is_number, BOLD if row.bold else " ", styles, padded=largest > 0)
+        yield f"{first}  {_styled(_bar(lengths[k] / largest), color)}" if largest else first
         yield from more
 
 
@@ -70,18 +75,44 @@ def _widths(texts: Sequence[Sequence[str]], filled: Sequence[int], width: int) -
     """Return the widths of columns: where they are too wide, verdicts are wrapped first, then names."""
     columns = [*zip(*texts, strict=True)]
     widths = [max(map(len, column)) for column in columns]
-    words = [max(len(word) for text in column for word in text.split() or [""]) for column in columns]
     excess = sum(widths) + _GAP * (len(widths) - 1) - width
-    order = sorted(range(len(filled)), key=lambda k: _WRAPPED.index(filled[k]))
-    for least in (words, [1] * len(widths)):
-        for k in order:
-            cut = min(max(excess, 0), max(widths[k] - least[k], 0))
+    if excess <= 0:
+        return widths
+    for wrapped, readable in _STAGES:
+        for column in wrapped:
+            if column not in filled:
+                continue
+            k = filled.index(column)
+            least = 1 if readable is None else max(_longest(columns[k]), readable.get(column, 0))
+            cut = min(excess, max(widths[k] - least, 0))
             widths[k], excess = widths[k] - cut, excess - cut
+            if not excess:
+                return widths
     return widths
 
 
-_WRAPPED = (4, 0, 3, 2, 1)
-"""Columns in the order in which they are wrapped."""
+_STAGES: tuple[tuple[tuple[int, ...], dict[int, int] | None], ...] = (
+    ((4, 0), {0: 18, 4: 20}),
+    ((4, 0, 3, 2, 1), {}),
+    ((4, 0, 3, 2, 1), None),
+)
+"""Which columns are wrapped, in order: verdicts and names while they stay readable, all between words, all anywhere."""
+_BREAK = r"[\t\n\r ]+|(?<=[(,_])(?=\S)"
+"""Where a cell may be wrapped: also within the name of a policy, `nearest_boundary(` and `tie=high)`."""
+_AT_BREAKS = re.compile(_BREAK)
+
+
+class _Wrapper(textwrap.TextWrapper):
+    wordsep_simple_re = re.compile(f"({_BREAK})")
+
+
+def _longest(texts: Sequence[str]) -> int:
+    """Return the letters of the longest part of cells that is never broken."""
+    return max(map(len, _AT_BREAKS.split(" ".join(texts))))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return [text] if len(text) <= width else _Wrapper(width, break_on_hyphens=False).wrap(text)
 
 
 def _row_lines(
@@ -92,11 +123,11 @@ def _row_lines(
     styles: Sequence[str],
     padded: bool = False,
 ) -> Iterator[str]:
-    parts = [textwrap.wrap(text, width, break_on_hyphens=False) or [""] for text, width in zip(cells, widths)]
+    parts = [_wrapped(text, width) for text, width in zip(cells, widths, strict=True)]
     for k in range(max(map(len, parts))):
         texts = [part[k] if k < len(part) else "" for part in parts]
         line = [
-            _styled(f"{text:>{width}}" if right else f"{text:<{width}}", style)
+            _styled(text.rjust(width) if right else text.ljust(width), style)
             for text, width, right, style in zip(texts, widths, is_number, styles, strict=True)
         ]
         whole = f"{mark if k == 0 else ' '}{' ' * (_MARK - 1)}{(' ' * _GAP).join(line)}"
@@ -105,25 +136,24 @@ def _row_lines(
 
 def _styled(text: str, style: str) -> str:
     """Return a text as a terminal shows it in a style, without the blanks at its ends."""
-    if not style or not text.strip():
-        return text
-    from rich.color import ColorSystem
-    from rich.style import Style
-
     inner = text.strip()
-    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{before}{Style.parse(style).render(inner, color_system=ColorSystem.STANDARD)}{after}"
+    if not style or not inner:
+        return text
+    start = text.index(inner)
+    return f"{text[:start]}\x1b[{_CODES[style]}m{inner}\x1b[0m{text[start + len(inner) :]}"
+
+
+_CODES = {"bold": 1, "green": 32, "red": 31}
+"""Of a terminal that knows eight colors (ECMA-48, SGR)."""
 
 
 def _color(row: ResultRow) -> str:
     return "" if row.verdict is None else _COLORS.get(row.verdict.side, "")
 
 
-def _bar(row: ResultRow, block: ResultBlock) -> str:
+def _bar(share: float) -> str:
     """Return a bar to the right for a better row, to the left for a worse one, as long as its share of the largest."""
-    sizes = [_length(other) for other in block.rows]
-    largest = max(map(abs, sizes), default=0.0)
-    count = round(_HALF_BAR * _length(row) / largest) if largest else 0
+    count = round(_HALF_BAR * share)
     left, right = "█" * max(-count, 0), "█" * max(count, 0)
     return f"{left:>{_HALF_BAR}}│{right}"
 
@@ -137,16 +167,16 @@ def _length(row: ResultRow) -> float:
 
 def html(blocks: Sequence[ResultBlock], sentences: Sequence[str]) -> str:
     """Return a table for a notebook, with the sentences below it: bold rows are bold, verdicts have a color."""
-    key = [f"bold:{line[1:].replace(BOLD, 'bold')}" if line.startswith(BOLD) else line for line in sentences]
+    key = [line.replace(f"{BOLD}:", "bold:") for line in sentences]
     small = "".join(f"<div>{escape(line)}</div>" for line in key)
     return f"{''.join(map(_html_block, blocks))}<small>{small}</small>"
 
 
 def _html_block(block: ResultBlock) -> str:
-    columns = block.columns
+    columns, *rows = block.texts
     filled = [k for k, name in enumerate(columns) if name]
     head = "".join(f"<th>{escape(columns[k])}</th>" for k in filled)
-    body = "".join(_html_row(row, row.cells(block.measure), filled) for row in block.rows)
+    body = "".join(_html_row(row, cells, filled) for row, cells in zip(block.rows, rows, strict=True))
     caption = f'<caption style="text-align:left"><b>{escape(block.heading)}</b></caption>'
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
 from workbench.experiments.run_set import RunSet
+from workbench.statistics.result_card import Card
 from workbench.statistics.result_table import result_table
 from workbench.tuning.front import Front, point_sweep
 from workbench.tuning.hypervolume import History, history
@@ -53,7 +53,11 @@ class StudyResults:
         """The trials of the front, in order: the first of each outcome, on the study's own seeds."""
 
     def _repr_html_(self) -> str:
-        return _card(self)
+        return _card(self).html
+
+    def __repr__(self) -> str:
+        """Return the point to take and its table in 80 columns, as `print` shows it."""
+        return _card(self).text
 
     @property
     def found(self) -> list[Trial]:
@@ -230,16 +234,15 @@ class StudyResults:
         return pd.DataFrame({"lever": levers, **{g: [s.get(path, 0.0) for path in levers] for g, s in shares.items()}})
 
 
-def _card(results: StudyResults) -> str:
-    """Return a study in HTML: how much was tried, which point to take, and how it does against the baseline."""
+def _card(results: StudyResults) -> Card:
+    """Return the card of a study: how much was tried, which point to take, and how it does against the baseline."""
     study, failed = results.study, len(results.failures)
     objectives = ", ".join(one.measure.name for one in study.objectives)
     tried = f"{len(results.all_trials)} trials{f', {failed} failed' if failed else ''}; objectives: {objectives}"
     if results.holdout is None:
-        return f"<b>{escape(tried)}</b><p>{escape(_why_none(results.all_trials, results.failures))}</p>"
-    items = "".join(f"<li>{escape(line)}</li>" for line in [*results.to_take, *results.trades])
+        return Card(tried, {}, [_why_none(results.all_trials, results.failures)], None)
     runs = results.holdout if results.report is None else results.report
-    return f"<b>{escape(tried)}</b><ul>{items}</ul>{result_table(runs)._repr_html_()}"
+    return Card(tried, {}, [*results.to_take, *results.trades], result_table(runs), "results.pareto")
 
 
 def _given_up(trial: Trial) -> str:
