@@ -103,8 +103,9 @@ def draw_study_front(data: StudyFront) -> Figure:
 
     sheet, (axes,) = plot_style.stacked(1, 2.6)
     tones, tuned, fresh = plot_style.palette(), data.tuned, data.fresh
-    shades = None if data.shade is None or fresh.shade is None else marks.scale([tuned.shade, fresh.shade])
-    tint = None if shades is None else shades.to_rgba(fresh.shade)
+    both = [shade for shade in (tuned.shade, fresh.shade) if shade is not None]
+    shades = marks.scale(both) if data.shade is not None and len(both) == 2 else None
+    tint = None if shades is None else shades.to_rgba(both[1])
     held = np.zeros(len(fresh.names), bool) if fresh.baseline is None else fresh.baseline
     front = np.array([name in data.keys for name in tuned.names], bool)
     axes.scatter(tuned.x.mean[~front], tuned.y.mean[~front], s=4, c=tones.quiet, label="other trial, tuning seeds")
@@ -113,7 +114,14 @@ def draw_study_front(data: StudyFront) -> Figure:
     for k, j in _arrows(data):
         ends = (fresh.x.mean[j], fresh.y.mean[j]), (tuned.x.mean[k], tuned.y.mean[k])
         marks.arrow(axes, *ends)
-    marks.points(axes, *(_of(side, ~held) for side in (fresh.x, fresh.y)), *_filled(held, tint))
+    kept = ~held
+    marks.points(
+        axes,
+        _of(fresh.x, kept),
+        _of(fresh.y, kept),
+        np.ones(int(kept.sum()), bool),
+        tint=None if tint is None else tint[kept],
+    )
     marks.diamonds(axes, fresh.x.mean[held], fresh.y.mean[held], None if tint is None else tint[held])
     axes.scatter([], [], s=14, c=tones.better, edgecolors=tones.ink, linewidths=0.7, label="the same, fresh seeds")
     if held.any():
@@ -147,11 +155,6 @@ def _arrows(data: StudyFront) -> list[tuple[int, int]]:
 
 def _of(side: Means, kept: np.ndarray) -> Means:
     return Means(*(values[kept] for values in side))
-
-
-def _filled(held: np.ndarray, tint: np.ndarray | None) -> tuple[np.ndarray, bool, np.ndarray | None]:
-    kept = ~held
-    return np.ones(int(kept.sum()), bool), False, None if tint is None else tint[kept]
 
 
 def _chosen(chosen: Mapping[str, Any]) -> str:

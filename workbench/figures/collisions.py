@@ -37,14 +37,18 @@ def separate(sheet: Figure) -> bool:
     return sum(_separate(side, sheet.dpi / 72) for side in sides) > 0
 
 
+def _direction(side: Axis) -> str:
+    return "x" if side is side.axes.xaxis else "y"
+
+
 def _separate(side: Axis, unit: float) -> bool:
-    labels = tick_labels(side)
-    if not collide(labels, side.axis_name, unit):
+    labels, direction = tick_labels(side), _direction(side)
+    if not collide(labels, direction, unit):
         return False
-    if side.axis_name == "x" and not all(map(_is_number, labels)):
+    if direction == "x" and not all(map(_is_number, labels)):
         _turn(labels, unit)
         labels = tick_labels(side)
-    if collide(labels, side.axis_name, unit):
+    if collide(labels, direction, unit):
         _drop(side, unit)
     return True
 
@@ -77,7 +81,7 @@ def _distances(labels: list[Text]) -> np.ndarray:
 
 
 def _height(labels: list[Text]) -> float:
-    return max(text.get_fontsize() * text.figure.dpi / 72 for text in labels if text.figure is not None)
+    return max(float(text.get_fontsize()) * text.figure.dpi / 72 for text in labels if text.figure is not None)
 
 
 def _turn(labels: list[Text], unit: float) -> None:
@@ -91,9 +95,8 @@ def _turn(labels: list[Text], unit: float) -> None:
 def _drop(side: Axis, unit: float) -> None:
     """Keep every other label, or every third, and so on, until they no longer collide; the ticks stay."""
     labels = tick_labels(side)
-    step = next(
-        (k for k in range(2, len(labels)) if not collide(labels[::k], side.axis_name, unit)), max(len(labels), 1)
-    )
+    direction = _direction(side)
+    step = next((k for k in range(2, len(labels)) if not collide(labels[::k], direction, unit)), max(len(labels), 1))
     kept = {id(text) for text in labels[::step]}
     seen = {id(text) for text in labels}
     pairs = zip(side.get_majorticklocs(), side.get_majorticklabels(), strict=False)
