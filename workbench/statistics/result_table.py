@@ -42,8 +42,8 @@ class ResultTable(NamedTuple):
         """Return the table in lines of a width, with its key and its notes."""
         return "\n".join(self.lines(width))
 
-    def __str__(self) -> str:
-        """Return the table in 80 columns."""
+    def __repr__(self) -> str:
+        """Return the table in 80 columns, which `print` and a plain terminal show."""
         return self.text()
 
     def _repr_html_(self) -> str:
