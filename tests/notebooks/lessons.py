@@ -4,8 +4,8 @@ A lesson has one cell with the tag `main-comparison`. Its last expression is the
 lesson, or a study that has one. The cells up to it run without a kernel.
 
 The seeds of a lesson are chosen before its outcome is known. If its main comparison is decided, they stay. Otherwise
-they are the seeds of the sweep itself, or what the rules of seeds compute from a pilot run: the larger of
-`Family.seeds_needed` and the seeds that tell the least effect, 20 at least.
+they are the seeds of the sweep itself, or what the rules of seeds compute from a pilot run. That is the larger of
+`Family.seeds_needed` and the seeds that tell the least effect, and 20 at least.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import nbformat
 
 from workbench.statistics.result_rows import ResultRow
 from workbench.statistics.result_table import ResultTable, result_table
-from workbench.tuning.results import StudyResults
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
@@ -66,11 +65,8 @@ def compared_rows(value: Any) -> list[ResultRow]:
 
     A policy without any value takes no part: a pool that lends nothing has no time of remote accesses.
     """
-    if isinstance(value, StudyResults):
-        runs = value.holdout if value.report is None else value.report
-        assert runs is not None
-        value = result_table(runs)
-    assert isinstance(value, ResultTable), f"the main comparison is a table. Got {type(value).__name__}."
+    if not isinstance(value, ResultTable):
+        value = result_table(value.holdout if value.report is None else value.report)
     rows = [row for block in value.blocks for row in block.rows if row.verdict is not None]
     return [row for row in rows if row.mean is None or row.mean.n]
 

@@ -20,6 +20,7 @@ from tests.notebooks.lessons import (
     answers_code,
     code_cells,
     compared_rows,
+    exercises,
     has_tag,
     last_value,
     main_cells,
@@ -323,6 +324,14 @@ def test_a_name_that_two_cells_change_is_noticed():
     cells = [nbformat.v4.new_code_cell(code, id=f"cell-{k}") for k, code in enumerate(sources)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     assert names_of_several_cells(notebook) == {"path": ["cell-1", "cell-2"], "shown": ["cell-0", "cell-2"]}
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_each_exercise_has_an_answer_with_code(name):
+    """The tests of each notebook run the code."""
+    numbers, answered = exercises(read(name))
+    assert numbers == answered == [*range(1, len(numbers) + 1)]
+    assert len(numbers) == len(answers_code(read(name))) > 0
 
 
 LESSON = {"**Time:**": "time needed", "Glossary": "a glossary"}
