@@ -41,7 +41,7 @@ class ResultTable(NamedTuple):
         return "\n".join(self.lines(width))
 
     def __repr__(self) -> str:
-        """Return the table in 80 columns, as `str` does."""
+        """Return the table in 80 columns, which `print` and a plain terminal show."""
         return self.text()
 
     def _repr_html_(self) -> str:
