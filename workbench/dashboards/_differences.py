@@ -218,8 +218,9 @@ def _cells(values: Any, verdict: Verdict | None, measure: Measure) -> Cells:
     if measure.unit != "bytes":
         return cells
     cells = cells._replace(value=in_unit(mean.mean, measure.unit))
-    is_difference = verdict is not None and not verdict.of.is_ratio
-    return cells._replace(size=_with_limits(verdict.of.size, measure.unit)) if is_difference else cells
+    if verdict is None or verdict.of.is_ratio:
+        return cells
+    return cells._replace(size=_with_limits(verdict.of.size, measure.unit))
 
 
 def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:
