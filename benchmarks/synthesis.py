@@ -56,7 +56,7 @@ def round_of(made: Sequence[Made]) -> list[tuple[str, float]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Synthesise all, and ask for all once more."""
+    """Synthesize all, and ask for all once more."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--size", type=int, default=SIZE)
     parser.add_argument("--circuits", type=int, default=CIRCUITS)

@@ -114,7 +114,7 @@ def conclusions(pair: Pair, seeds: int | None = None) -> Iterator[dict[str, str]
 
 
 def outcomes(pair: Pair, levers: Mapping[str, Any], seeds: int, out: Path | None = None) -> list[Outcome]:
-    """Return what becomes of every claim that a pair of laws is about, under one of them; costs are left out."""
+    """Return the outcome of every claim that a pair of laws is about, under one of them; costs are left out."""
     known = known_claims()
     ids = [id for id, claim in known.items() if claim.family in pair.families and claim.kind in pair.kinds]
     groups = [[id for id in ids if id not in pair.narrowed], *([id] for id in pair.narrowed)]

@@ -120,7 +120,7 @@ def _figures(names: list[str]) -> Iterator[tuple[str, str, Any]]:
 
 
 def _launches() -> Iterator[Curve]:
-    """Yield what launches take in the engine `malloc`, which stands for a card where there is none."""
+    """Yield the times of launches in the engine `malloc`, which stands for a card where there is none."""
     taken = wb.run(_LOCKS).summary()
     for serve, way in WAYS.items():
         rows = taken[taken["policy.serve"] == serve]

@@ -51,7 +51,7 @@ def _save(name: str, data: Any, draw: Any) -> None:
 
 
 def marks_of(drawn: Figure, data: Any) -> dict[str, str]:
-    """Return what a picture holds of its origin, as texts of a PNG file."""
+    """Return the origin of a picture, as texts of a PNG file."""
     return {"Description": "\n".join(words_of(drawn)), "Source": digest_of(data)}
 
 

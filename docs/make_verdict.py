@@ -64,7 +64,7 @@ _IN_WORDS = {
 
 
 def _check(run: KeptRun, table: str) -> None:
-    """Refuse data of claims that say something else now, of few seeds, or with a table of something else beside it."""
+    """Refuse data of former claims, of few seeds, or with a table of another run."""
     known = {claim.verdict_id: claim.statement for claim in known_claims().values()}
     other = [id for id, row in run.rows.items() if not is_former(row) and known.get(id) != row["statement"]]
     unknown = [id for id in run.rows if id not in GONE and not id.startswith(tuple(known_claims()))]

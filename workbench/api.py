@@ -85,7 +85,7 @@ class Results(RunSet):
         return result_table(self, measure)
 
     def figure_data(self, name: str, **choices: Any) -> Any:
-        """Return what a figure draws, as a named tuple of arrays; its data function has the choices, such as
+        """Return the data of a figure, as a named tuple of arrays; its data function has the choices, such as
         `measure`."""
         from workbench.figures import figure
 
@@ -230,13 +230,13 @@ def run(
         `processes`, `threads`, a Dask cluster (`tcp://HOST:PORT`, or `local:4` for one of this machine's own), or
         anything that submits as `concurrent.futures` does.
     progress : optional
-        Who watches; left out, in a notebook a line below the cell, elsewhere nobody, and failed runs are warned of.
+        The watcher; left out, in a notebook a line below the cell, elsewhere none, and failed runs are warned of.
     limit_seconds : float
         The longest that one run may take; a run that takes longer is a failed row.
     repeat : bool, optional
-        Whether runs are repeated in a fresh process, beside the sweep: two of each new code of the user's, and one in a
-        hundred of the rows that are kept; where they differ, rows are withdrawn with the reason. With False, rows of
-        the user's code stay unchecked. Left out, runs are repeated, but for `workers=0`.
+        Whether runs are repeated in a fresh process, in addition to the sweep: two of each new code of the user's, and
+        one in a hundred of the rows that are kept; where they differ, rows are withdrawn with the reason. With False,
+        rows of the user's code stay unchecked. Left out, runs are repeated, but for `workers=0`.
     shard : str, optional
         `2/4` does the second of four parts, in a folder of its own; `gather` merges the folders of all parts.
 
@@ -312,7 +312,7 @@ def gather(folders: Sequence[str | Path], out: str | Path) -> Path:
 
 
 def _watched(results: Results, progress: Progress | None) -> Results:
-    """Return results; warn of runs that failed where nobody watched."""
+    """Return results; warn of failed runs if there was no watcher."""
     if results.failures and progress is None:
         many = f"{len(results.failures)} of {len(results.rows)} runs failed"
         warnings.warn(f"{many} (`failures` has them): {results.failures[0].error}", stacklevel=3)

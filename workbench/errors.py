@@ -14,7 +14,7 @@ DISTRIBUTION = "gpu-policy-workbench"
 
 
 class WorkbenchError(Exception):
-    """A mistake that a user can mend; the command line prints its one sentence and ends with status 2.
+    """A mistake that a user can fix; the command line prints its one sentence and ends with status 2.
 
     What it quotes of a file or a name may hold any character; those that no terminal shows are shown by their number.
 
@@ -180,7 +180,7 @@ def install_command(extra: str) -> str:
 
 
 def _packages_of(extra: str) -> list[str]:
-    """Return what the installed package says that an optional part needs."""
+    """Return the requirements of an optional part as the installed package states them."""
     from importlib.metadata import requires
 
     needs = (need.partition(";") for need in requires(DISTRIBUTION) or ())

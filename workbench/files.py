@@ -80,7 +80,7 @@ class FileMemo(Generic[T]):
         return ()
 
     def get(self, key: Hashable, path: Path | str, read: Callable[[T | None], T], anew: bool = False) -> T:
-        """Return what a file holds, read again if it may have changed.
+        """Return the content of a file, read again if it may have changed.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class FileMemo(Generic[T]):
             The file.
         read : callable
             Reads it; given what was read before, if anything was, which it may return where that still holds.
-        anew : bool
+        again : bool
             Read a file on a network again even if that was done a moment ago, as a plan does.
         """
         entry, state = self._known.get(key), state_of(path)

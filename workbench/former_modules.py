@@ -137,7 +137,7 @@ def moved() -> dict[str, tuple[str, ...]]:
 
 
 def renamed(module: str, word: str) -> Any:
-    """Return what a word of 0.5 names in a module, with a warning; a module's `__getattr__` calls it.
+    """Return the value of a word of 0.5 in a module, with a warning; a module's `__getattr__` calls it.
 
     Raises
     ------

@@ -116,7 +116,7 @@ class Netlist:
         self.depths.append(0)
 
     def count(self, *kinds: int, part: int = SEARCH) -> list[int]:
-        """Return how many gates of some kinds a part has, cycle by cycle."""
+        """Return the number of gates of some kinds of a part, cycle by cycle."""
         counts = [0] * len(self.depths)
         for row in self.rows:
             if row.kind in kinds and row.part == part:
@@ -169,7 +169,7 @@ class Netlist:
 
 
 def output(row: Row, values: np.ndarray) -> np.ndarray:
-    """Return what a row of gates makes of the wires: truth values, or words of 64 states side by side."""
+    """Return the output of a row of gates for the wires: truth values, or words of 64 states side by side."""
     if row.kind == TABLE:
         numbers = row.second[values[row.first].sum(0)]
         return (numbers >> np.arange(row.out.size)[:, None] & 1).astype(bool)

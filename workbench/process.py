@@ -62,7 +62,7 @@ class Compiling:
             tell(module)
 
     def seconds(self) -> float:
-        """Return how long this process has compiled so far, what it compiles just now included."""
+        """Return the time that this process has compiled so far, the present compilation included."""
         with self._lock:
             return self._spent + (self._clock() - self._began if self._busy else 0.0)
 

@@ -20,7 +20,7 @@ class Streams:
     """A family of independent random generators, one a name.
 
     The generator of a name depends on the seed and the name alone, so every policy of a comparison meets the same
-    trace, and a new consumer leaves the others untouched. Asked again for a name, it starts that stream anew.
+    trace, and a new consumer leaves the others untouched. Asked again for a name, it starts that stream again.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def checked_size(values: Any, where: str) -> Any:
 
 
 def _size(node: Any, where: str, known: dict[int, tuple[int, int] | None], depth: int) -> tuple[int, int]:
-    """Return how many values a node stands for, and how deep it is nested."""
+    """Return the number of values of a node, and its depth of nesting."""
     if not isinstance(node, (Mapping, list, tuple)):
         return 1, 0
     result = known.get(id(node), (0, 1))

@@ -46,7 +46,7 @@ class Admission:
         self.files, self._lack = _signed_files(home)
 
     def name_of(self, path: Path) -> str:
-        """Return how the signature names a file."""
+        """Return the name of a file in the signature."""
         return name_in(self.home, path)
 
     def admits(self, path: Path, content: bytes) -> bool:
@@ -65,7 +65,7 @@ class Admission:
             raise UntrustedError(self.refusal(path))
 
     def refusal(self, path: Path) -> str:
-        """Return why a file is not executed, and what signs it."""
+        """Return the reason why a file is not executed, and its signer."""
         reason = self._lack
         if not reason:
             known = self.name_of(path) in self.files
@@ -75,7 +75,7 @@ class Admission:
 
 
 def admission(folder: Path) -> Admission | None:
-    """Return what may be executed of the names in a file of a folder; None where that is what the user named.
+    """Return the names in a file of a folder that may be executed; None where that is what the user named.
 
     `Path()` stands for a name that the user gives, on the command line or in Python. A relative folder of a sweep
     file in a results folder is made absolute where the file is read.
@@ -114,7 +114,8 @@ def _has_rows(folder: Path) -> bool:
 
 
 def name_in(home: Path, path: Path) -> str:
-    """Return how a signature in a folder names a file: by its path from there, with `..` at the start if it is outside.
+    """Return the name of a file in a signature of a folder: its path from there, with `..` at the start if it is
+    outside.
 
     >>> name_in(Path("/kept/out"), Path("/kept/mine/evil.py"))
     '../mine/evil.py'
@@ -179,7 +180,7 @@ def _mac(key: bytes, files: Mapping[str, str]) -> str:
 
 
 def key_file() -> Path:
-    """Return where this user's key is: below XDG_CONFIG_HOME, or below ~/.config.
+    """Return the path of this user's key: below XDG_CONFIG_HOME, or below ~/.config.
 
     Raises
     ------

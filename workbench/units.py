@@ -84,7 +84,7 @@ def workgroups_for(work_items: Count, a_workgroup: Count) -> Count:
 
 
 def given_out(count: Count, granule: int) -> Count:
-    """Return what is really taken when a resource is given out in whole granules.
+    """Return the amount that is really taken when a resource is given out in whole granules.
 
     >>> given_out(37, 8)
     40
@@ -93,7 +93,7 @@ def given_out(count: Count, granule: int) -> Count:
 
 
 def cycles_from_ns(time_ns: float, clock_mhz: float) -> int:
-    """Convert a time to whole cycles of a clock, at least one for a time above zero; a half goes to the even neighbour.
+    """Convert a time to whole cycles of a clock, at least one for a time above zero; a half goes to the even neighbor.
 
     >>> cycles_from_ns(1000, 1700), cycles_from_ns(0.1, 1700), cycles_from_ns(0, 1700)
     (1700, 1, 0)
@@ -120,7 +120,7 @@ def watts(picojoules_a_cycle: Amount, clock_mhz: float) -> Amount:
 
 
 def seconds(cycles: float, clock_mhz: float) -> float:
-    """Return how long so many cycles last.
+    """Return the duration of so many cycles.
 
     >>> seconds(1000, 1000.0)
     1e-06

@@ -68,7 +68,7 @@ The bases that 0.5 did not have are no words of the package itself.
 
 
 def find(word: str) -> Any:
-    """Return what a word of the package names; warn where it is a word of version 0.5.
+    """Return the value of a word of the package; warn where it is a word of version 0.5.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def test_a_folder_that_is_no_study_is_a_sentence(tmp_path, tuned):
     with pytest.raises(StoreError, match="the trials of the study are missing"):
         wb.open_study(tmp_path)
     (tmp_path / JOURNAL).write_text("{}\n")
-    with pytest.raises(StoreError, match=r"study\.journal is no journal of the study beside it"):
+    with pytest.raises(StoreError, match=r"study\.journal is no journal of the study next to it"):
         wb.open_study(tmp_path)
 
 

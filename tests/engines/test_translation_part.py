@@ -109,7 +109,7 @@ def test_under_every_policy(slot: str, name: str) -> None:
     chosen = chosen.but(**{name: value for name, value in changes.items() if hasattr(chosen, name)})
     case = Case(rows, machine, {**defaults, slot: chosen})
     if slot == "shared_eviction" and chosen.most_threshold():
-        with pytest.raises(InputError, match="there is one shared TLB, with nobody to share"):
+        with pytest.raises(InputError, match="there is one shared TLB, without a peer to share with"):
             Asked(case.setup(), 1)
     else:
         assert_as_the_engine(case, 1)

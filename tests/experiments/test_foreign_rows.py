@@ -110,7 +110,7 @@ def test_rows_that_were_named_otherwise_say_so_when_they_are_looked_at_and_run_i
     assert main(["plan", "mine.yaml", "--out", "out"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == note
     assert main(["run", "mine.yaml", "--out", "out"]) == 1
-    assert f"{note}; they stay, and every run is done anew.\n" in capsys.readouterr().err
+    assert f"{note}; they stay, and every run is done again.\n" in capsys.readouterr().err
     assert len(list(Store(folder, read_only=True).rows())) == 4
     assert main(["run", "mine.yaml", "--out", "out", "--seeds", "3"]) == 1
     assert "named" not in capsys.readouterr().err

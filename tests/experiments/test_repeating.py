@@ -255,7 +255,7 @@ def test_rows_of_code_that_reads_files_folders_or_variables_follow_what_it_reads
     assert {row.point for row in opened.failures} == {before[name][0].point for name in READ}
     assert all("run the sweep again" in row.error for row in opened.failures)
     results, after, heard = swept(names, folder, **more)
-    lines = [line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew: the ")]
+    lines = [line for line in heard if line.startswith(f"{SEEDS} kept rows are done again: the ")]
     assert len(lines) == len(READ)
     for name, place in READ.items():
         snake = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -1,6 +1,10 @@
-"""Refuse long sentences, and words that a reader has to guess, in the text that a change touches.
+"""Refuse long sentences, and words that a reader has to guess.
 
     python -m tests.house.sentences [BASE]    exit with 1 if there is a fault (part of `make check`)
+
+Two checks. The sentences that a change touches have no fault at all. The pages and the package as a whole have no word
+to guess and no sentence above 45 words. In each area of them half of the sentences have at most 15 words, and at most
+5 % have more than 30.
 
 A sentence is touched if the base does not have it in the files that changed, so one that only moved is not. Uncommitted
 work and new files count. The base is where the branch left `origin/main` or `main`; in CI it is the parent commit.
@@ -15,17 +19,22 @@ import ast
 import functools
 import os
 import re
+import statistics
 import subprocess
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = ("docs/specification/", "data/", "tests/data/")
 MOST_WORDS = 30
-"""Upper bound on the words of a sentence. A semicolon or a colon ends none; a code span or a link is one word."""
+"""Most words of a touched sentence. A semicolon or a colon ends none; a code span or a link is one word."""
+LEAST_OF_A_SENTENCE = 2
+"""Fewer or as many words are a name or a title, and do not count among the lengths."""
+LONGEST, MEDIAN, LONG_SHARE = 45, 15, 0.05
+"""Upper bounds for the pages and the package: words of a sentence, their median, the share above `MOST_WORDS`."""
 WORDS = {
     "anew": "again",
     "beside": "compared with, or next to",
@@ -64,29 +73,52 @@ class Fault(NamedTuple):
 
 
 _FORMS = {"landing": "landings?", "mend": "mend(?:s|ed|ing)?", "house": "houses?", "room": "rooms?"}
-_GUESSED = re.compile(rf"(?<![\w/.-])(?:{'|'.join(_FORMS.get(word, word) for word in WORDS)})(?![\w/-]|\.\w)", re.I)
+_GUESSED = re.compile(rf"(?<![\w/.\[-])(?:{'|'.join(_FORMS.get(word, word) for word in WORDS)})(?![\w/-]|\.\w)", re.I)
 _ONE_WORD = re.compile(r"(`+).+?\1|!?\[[^\]]*\]\([^)]*\)|<https?:[^>]*>")
 """A code span, a link or a picture."""
 
 
 def faults(path: str, text: str) -> list[Fault]:
     """Return the faults of a file, touched or not, by their lines."""
-    result = [fault for sentence in sentences(path, text) for fault in _sentence_faults(sentence)]
+    values = _value_faults(_nodes(text), text.splitlines()) if path.endswith(".py") else ()
+    return sorted([*prose_faults(path, text, MOST_WORDS), *values])
+
+
+def prose_faults(path: str, text: str, most_words: int) -> list[Fault]:
+    """Return the faults of the sentences of a file, which may have so many words, by their lines."""
+    result = [fault for sentence in sentences(path, text) for fault in _sentence_faults(sentence, most_words)]
     if path.endswith(".py"):
-        result += _value_faults(_nodes(text), text.splitlines())
+        result += _opening_faults(_nodes(text))
     return sorted(result)
 
 
-def _sentence_faults(sentence: Sentence) -> Iterator[Fault]:
-    plain = _ONE_WORD.sub("X", sentence.text)
-    count = sum(re.search(r"\w", word) is not None for word in plain.split())
+def count_words(sentence: str) -> int:
+    """Return the number of words of a sentence."""
+    return sum(re.search(r"\w", word) is not None for word in _ONE_WORD.sub("X", sentence).split())
+
+
+def _sentence_faults(sentence: Sentence, most_words: int) -> Iterator[Fault]:
+    count, plain = count_words(sentence.text), _ONE_WORD.sub("X", sentence.text)
     start = " ".join(sentence.text.split()[:8])
-    if count > MOST_WORDS:
-        message = f"{count} words in a sentence, at most {MOST_WORDS}: divide it: {start} ..."
+    if count > most_words:
+        message = f"{count} words in a sentence, at most {most_words}: divide it: {start} ..."
         yield Fault(sentence.line, message, sentence.text)
     for match in _GUESSED.finditer(plain):
         better = next(WORDS[word] for word in WORDS if match[0].lower().startswith(word))
         yield Fault(sentence.line, f"the word `{match[0]}`: write {better}: {start} ...", sentence.text)
+
+
+_RIDDLE = re.compile(r"(?:Return|Yield) (?:what|how|where|which|who|whose|when|why)\b")
+
+
+def _opening_faults(nodes: Iterable[ast.AST]) -> Iterator[Fault]:
+    """Yield the docstrings that do not name the thing that comes back."""
+    for node in nodes:
+        text = ast.get_docstring(node) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+        match = _RIDDLE.match(text or "")
+        if text and match:
+            first = text.splitlines()[0]
+            yield Fault(node.body[0].lineno, f"`{match[0]}`: name the thing: {first}", first)
 
 
 @functools.lru_cache(maxsize=1)
@@ -256,6 +288,44 @@ def touched_faults(base: str) -> tuple[int, list[str]]:
     return len(changed), [f"{path}:{fault.line}: {fault.message}" for path, fault in there]
 
 
+def area_of(path: str) -> str | None:
+    """Return the area of the pages or the package that a file belongs to, and None where it has none."""
+    if path.startswith(LEFT_OUT) or not path.endswith((".md", ".py")):
+        return None
+    parts = path.split("/")
+    if parts[0] == "workbench":
+        return "/".join(parts[:2]) if len(parts) > 2 else "workbench"
+    return path if len(parts) == 1 and path.endswith(".md") else parts[0] if parts[0] == "docs" else None
+
+
+def tree_faults(texts: Mapping[str, str]) -> list[str]:
+    """Return a line for each fault of the pages and the package, given their texts by path."""
+    lines: list[str] = []
+    lengths: dict[str, list[int]] = {}
+    for path, text in texts.items():
+        area = area_of(path)
+        if area is None:
+            continue
+        lines += [f"{path}:{fault.line}: {fault.message}" for fault in prose_faults(path, text, LONGEST)]
+        counts = (count_words(sentence.text) for sentence in sentences(path, text))
+        lengths.setdefault(area, []).extend(count for count in counts if count > LEAST_OF_A_SENTENCE)
+    for area, counted in lengths.items():
+        median, long = statistics.median(counted or [0]), sum(count > MOST_WORDS for count in counted)
+        if median > MEDIAN:
+            lines.append(f"{area}: half of the sentences have {median:g} words and more, at most {MEDIAN}")
+        if long > LONG_SHARE * len(counted):
+            lines.append(f"{area}: {long} of {len(counted)} sentences have more than {MOST_WORDS} words, at most 5 %")
+    return lines
+
+
+def _texts() -> dict[str, str]:
+    """Return the texts of the pages and the package by path."""
+    paths = (_git("ls-files", "-z", "--cached", "--others", "--exclude-standard") or "").split("\0")
+    return {
+        path: (ROOT / path).read_text(encoding="utf-8") for path in paths if area_of(path) and (ROOT / path).is_file()
+    }
+
+
 def _changed(base: str) -> list[str]:
     """Return the paths that a commit and the working tree do not have alike."""
     tracked = _git("diff", "--name-only", "--no-renames", "-z", base) or ""
@@ -280,6 +350,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     """Print the faults of touched sentences; return 1 if there is one."""
     base = arguments[0] if arguments else base_commit()
     files, lines = touched_faults(base) if base else (0, [])
+    lines = list(dict.fromkeys([*lines, *tree_faults(_texts())]))
     sys.stdout.writelines(f"{line}\n" for line in lines)
     if not lines:
         sys.stdout.write(f"{files} touched files, no fault in their sentences\n" if files else "no touched sentences\n")

@@ -1,11 +1,11 @@
-"""Long sentences and words to guess are refused where a change touches them, and nowhere else."""
+"""Long sentences are refused where a change touches them; words to guess and the longest sentences everywhere."""
 
 import subprocess
 
 import pytest
 
 from tests.house import sentences
-from tests.house.sentences import MOST_WORDS, WORDS, Fault, faults
+from tests.house.sentences import MOST_WORDS, WORDS, Fault, area_of, faults, tree_faults
 
 FEW = " ".join(["word"] * MOST_WORDS)
 MANY = f"{FEW} more"
@@ -69,6 +69,7 @@ def test_a_guessed_value_is_reported_where_it_is_bound():
 def commit(tmp_path, monkeypatch):
     monkeypatch.setattr(sentences, "ROOT", tmp_path)
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(sentences, "_texts", dict)
 
     def git(*words):
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
@@ -118,3 +119,52 @@ def test_the_base_is_the_fork_or_in_ci_the_parent_or_what_is_named(commit, tmp_p
 def test_without_a_base_nothing_is_touched(commit, tmp_path, capsys):
     (tmp_path / "page.md").write_text(f"{MANY}.\n")
     assert (sentences.main(), capsys.readouterr().out) == (0, "no touched sentences\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "area"),
+    [
+        ("README.md", "README.md"),
+        ("docs/pages/start.md", "docs"),
+        ("docs/specification/1-placement.md", None),
+        ("workbench/api.py", "workbench"),
+        ("workbench/engines/node/pages.py", "workbench/engines"),
+        ("workbench/policies/placement/DEVIATIONS.md", "workbench/policies"),
+        ("tests/house/sentences.py", None),
+        ("data/notes.md", None),
+        ("README.txt", None),
+    ],
+)
+def test_a_page_and_a_module_have_an_area(path, area):
+    assert area_of(path) == area
+
+
+def test_a_tree_has_no_word_to_guess_no_endless_sentence_and_few_long_ones():
+    endless, long, short = " ".join(["word"] * 46), " ".join(["word"] * 45), " ".join(["word"] * 15)
+    assert tree_faults({"a.md": f"{short}.\n\n" * 19 + long, "tests/a.py": f"# {endless}"}) == []
+    assert tree_faults({"docs/a.md": f"{short}.\n\n" * 18, "docs/b.md": f"{long}."}) == [
+        "docs: 1 of 19 sentences have more than 30 words, at most 5 %"
+    ]
+    assert tree_faults({"a.md": f"{short}.\n\n{short} more.\n\n{short} more."}) == [
+        "a.md: half of the sentences have 16 words and more, at most 15"
+    ]
+    (fault,) = tree_faults({"docs/a.md": f"{short}.\n\n" * 19 + f"{endless}."})
+    assert fault.startswith("docs/a.md:39: 46 words in a sentence, at most 45")
+    (fault,) = tree_faults({"workbench/a.py": '"""Return it.\n\nNobody waits."""'})
+    assert fault.startswith("workbench/a.py:3: the word `Nobody`")
+
+
+@pytest.mark.parametrize(
+    "opening", ["Return what fits.", "Return how many fit.", "Yield which fits.", "Return who waits."]
+)
+def test_an_opening_that_names_nothing_is_reported(opening):
+    (fault,) = faults("a.py", f'def f():\n    """{opening}"""')
+    assert (fault.line, fault.message) == (2, f"`{' '.join(opening.split()[:2])}`: name the thing: {opening}")
+    assert faults("a.py", 'def f():\n    """Return whether it fits."""\n\ndef g():\n    pass') == []
+
+
+def test_a_fault_of_the_tree_fails_the_check(monkeypatch, capsys):
+    monkeypatch.setattr(sentences, "touched_faults", lambda base: (1, []))
+    monkeypatch.setattr(sentences, "_texts", lambda: {"README.md": "Nobody waits."})
+    assert sentences.main(["HEAD"]) == 1
+    assert capsys.readouterr().out.startswith("README.md:1: the word `Nobody`")

@@ -142,7 +142,7 @@ def test_what_numba_compiles_once_for_all_is_refused_after_an_edit(before, use):
         assert aim_of(here.policy) == 0
         here.edit()
         sentence = (
-            "(aim|Low) was compiled once for all .*, and something that it refers to has changed since: define it anew"
+            "(aim|Low) was compiled once for all .*, and something that it refers to has changed since: define it again"
         )
         with pytest.raises(PolicyError, match=sentence):
             aim_of(here.policy)

@@ -90,7 +90,7 @@ def test_what_is_refused_changes_nothing(folder):
             (lambda: client.open(-5), Refused, "there is no region -5"),
             (lambda: client.state("gpu7"), InputError, "unknown card 'gpu7'; there are cpu0, gpu0, gpu1."),
             (lambda: PoolClient(folder, "gpu9"), InputError, "unknown card 'gpu9'"),
-            (lambda: client.alloc_many([MIB] * 3), OutOfMemory, f"no card has room for {MIB} bytes now."),
+            (lambda: client.alloc_many([MIB] * 3), OutOfMemory, f"no card has space for {MIB} bytes now."),
         ]
         for call, kind, says in refusals:
             with pytest.raises(kind) as refused:
@@ -231,7 +231,7 @@ def test_a_service_that_cannot_serve_says_why(folder, said, says):
 def test_a_folder_that_others_may_write_to_is_refused(folder):
     folder.mkdir()
     folder.chmod(0o777)
-    with pytest.raises(InputError, match="must belong to you, and nobody else may write to it"):
+    with pytest.raises(InputError, match="must belong to you, and no other user may write to it"):
         Service(folder, ServiceSettings.read({"card_bytes": 4096}))
     with pytest.raises(InputError, match="is too long for a socket"):
         ServiceFolder("x" * 120)

@@ -114,7 +114,7 @@ def test_no_shared_memory_left_is_said_and_takes_nothing_from_anybody(folder, mo
         with monkeypatch.context() as system:
             system.setattr(os, "posix_fallocate", full)
             with pytest.raises(
-                OutOfMemory, match="has room for 100000 bytes, but the system has no shared memory left"
+                OutOfMemory, match="has space for 100000 bytes, but the system has no shared memory left"
             ):
                 client.alloc(100_000)
             assert client.state("gpu0") == (0, 0)
@@ -203,7 +203,7 @@ def test_a_connection_that_is_closed_or_anothers_says_so(folder):
     with in_thread(folder):
         client = PoolClient(folder)
         client._channel._process += 1
-        with pytest.raises(Refused, match="this connection belongs to another process; connect anew after a fork"):
+        with pytest.raises(Refused, match="this connection belongs to another process; connect again after a fork"):
             client.alloc(10)
         client.close()
         client._channel._process -= 1

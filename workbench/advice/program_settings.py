@@ -82,7 +82,7 @@ _FRAMEWORKS = {"rmm_log_csv": "RMM", "kineto": "PyTorch", "torch_memory_timeline
 
 
 def program_of(trace: Trace) -> Program:
-    """Return what kind of program left a trace."""
+    """Return the kind of program that left a trace."""
     amd = any(card.name.startswith("AMD") or card.wave_size == 64 for card in trace.cards)
     return Program(_FRAMEWORKS.get(trace.format, ""), amd)
 

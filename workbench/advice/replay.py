@@ -162,7 +162,7 @@ def replayed(runs: RunSet) -> list[Replayed]:
 
     Examples
     --------
-    What no cache keeps is asked of the driver anew.
+    What no cache keeps is asked of the driver again.
 
     >>> from pathlib import Path
     >>> import tempfile
@@ -184,7 +184,8 @@ def replayed(runs: RunSet) -> list[Replayed]:
 
 
 def calls_before(runs: RunSet) -> dict[str, int]:
-    """Return how many calls of the driver each policy made for what was live before the first event of the trace.
+    """Return the number of calls of the driver that each policy made for what was live before the first event of the
+    trace.
 
     Parameters
     ----------
@@ -202,7 +203,7 @@ def calls_before(runs: RunSet) -> dict[str, int]:
 
 
 def recorded_allocator(workload: Any) -> Replayed | None:
-    """Return what the trace says of its own allocator; None where it does not tell what that had got from its
+    """Return the trace's figures on its own allocator; None where it does not tell what that had got from its
     driver."""
     recording = workload.recorded()
     if recording.reserved is None:
@@ -257,7 +258,8 @@ class MemoryReplay(NamedTuple):
 def replayed_memory(
     trace: str, caches: Sequence[Any] | None = None, before: Before = "with_cache", machine: Any = "dgx_h100"
 ) -> list[MemoryReplay]:
-    """Replay the memory events of a trace under several caches, each beside what the trace says of its own allocator.
+    """Replay the memory events of a trace under several caches, and compare each with the trace's figures on its own
+    allocator.
 
     Parameters
     ----------

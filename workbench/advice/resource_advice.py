@@ -93,7 +93,7 @@ class ResourceAdvice:
 
     @property
     def best(self) -> str:
-        """Return what to write in the program; empty = no setting is known that it can make."""
+        """Return the lines to write in the program; empty = no setting is known that it can make."""
         return self.trials[0].setting if self.trials[0].settable else ""
 
     @property
@@ -249,7 +249,7 @@ def advise_resources(
 def _resource_trial(
     candidate: Candidate, make: Make, cards: list[CardRequests], costs: CallCosts, card_bytes: int | None, limited: bool
 ) -> ResourceTrial:
-    """Return what a resource of `advice.rmm` does with the requests of all cards.
+    """Return the result of a resource of `advice.rmm` for the requests of all cards.
 
     What does not fit on the named card shows what it takes where the card never runs out.
     """
@@ -306,7 +306,7 @@ class _Runs:
 def _engine_trial(
     runs: _Runs, candidate: Candidate, cache: Cache, costs: CallCosts, card_bytes: int | None
 ) -> ResourceTrial:
-    """Return what a cache does; a card that never runs out tells whether a smaller one would."""
+    """Return the result of a cache; a card that never runs out tells whether a smaller one would."""
     record = runs.of(cache)
     cards = np.unique(record.borrower).tolist()
     peaks = reserved(record)[cards].max(axis=1, initial=0).tolist()

@@ -6,7 +6,7 @@ policy, Verilog, golden vectors, synthesis, proof.
 
 Examples
 --------
-A counter of the even steps, with one register; a policy of one's own would be asked in `cases`:
+A counter of the even steps, with one register; a user's policy would be asked in `cases`:
 
 >>> import numpy as np
 >>> from workbench.circuits import Circuit, Step, differences, verilog

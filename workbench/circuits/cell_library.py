@@ -1,4 +1,4 @@
-"""The project's own cells, and the Liberty file that a synthesiser maps to.
+"""The project's own cells, and the Liberty file that a synthesizer maps to.
 
 The cells follow logical effort [1]: each has its input capacitance g (logical effort, in those of an inverter), its
 parasitic delay p, and its transistors. Delay = p + load in units of tau; an inverter that drives four takes 5 tau, so

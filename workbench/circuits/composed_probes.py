@@ -2,7 +2,7 @@
 
 The blocks are cut into leaves of a power of two. A run that touches no border between leaves is looked for within its
 leaf by windows; one that does is the free end of what lies below a border and the free end of what lies above it. These
-ends are formed by a tree that joins neighbours, or by a chain that runs from leaf to leaf. A full range has a wire of
+ends are formed by a tree that joins neighbors, or by a chain that runs from leaf to leaf. A full range has a wire of
 its own, so that an end of a joined range is chosen, never added. The longest of all crossings is picked by comparing
 pairs, or by elimination: from the highest bit down, whoever lacks a bit that another has is out.
 """
@@ -48,7 +48,7 @@ class End(NamedTuple):
 
 
 class Range(NamedTuple):
-    """Neighbouring blocks."""
+    """Neighboring blocks."""
 
     prefix: End
     suffix: End

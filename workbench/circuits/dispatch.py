@@ -102,7 +102,7 @@ def build_residual(policy: Any, size: Sequence[int]) -> Circuit:
     run, by the lever `of`). Outputs: `any`, and `taken`, the lowest of those with the largest sum; 0 where there is no
     candidate. The size is the number of modules and the blocks of each resource, those of an empty module.
 
-    Where the policy normalises, w x left / total of each resource is multiplied by the least common multiple of the
+    Where the policy normalizes, w x left / total of each resource is multiplied by the least common multiple of the
     totals, so that nothing is divided and nothing rounds. The policy divides in floating point: `cases_of_residual`
     judges the module only where exact sums say who is first by more than rounding can change.
 
@@ -145,7 +145,7 @@ def _size_of_residual(size: Any) -> tuple[int, list[int]]:
 
 
 def _weights_of_residual(policy: Any, blocks: list[int]) -> list[int]:
-    """Return whole weights, one a resource; normalised ones are multiplied by what takes the place of a division."""
+    """Return whole weights, one a resource; normalized ones are multiplied by what takes the place of a division."""
     weights = list(policy.weights) or [1.0] * len(blocks)
     if len(weights) != len(blocks) or any(weight != int(weight) for weight in weights):
         expected = f"must be {len(blocks)} whole numbers for a circuit, one a resource"

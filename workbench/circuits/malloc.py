@@ -72,7 +72,7 @@ def _adjusted(net: Circuit, policy: Any, size: Any, bits: int) -> np.ndarray:
 
 
 def _offset(net: Circuit, prefix: str, before: Any, first: np.ndarray) -> np.ndarray:
-    """Return where a piece begins, by the rule that is right or by one of those that are not."""
+    """Return the start of a piece, by the rule that is right or by one of those that are not."""
     if prefix == "exclusive":
         return np.asarray(before[0], np.int32)
     if prefix == "inclusive":

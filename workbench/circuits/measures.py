@@ -55,7 +55,7 @@ def check_circuits(setup: Setup) -> None:
     Raises
     ------
     WorkbenchError
-        There is such a lever or size, or a circuit must be synthesised and no synthesiser is installed.
+        There is such a lever or size, or a circuit must be synthesized and no synthesizer is installed.
     """
     for policy, size in parts_of(setup).circuits:
         if has_circuit(policy):

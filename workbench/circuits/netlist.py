@@ -181,7 +181,7 @@ class Circuit(Netlist):
 
     @property
     def wires(self) -> int:
-        """Return how many wires there are, the two constants included."""
+        """Return the number of wires, the two constants included."""
         return self._wires
 
     @property

@@ -184,7 +184,7 @@ def _alone(memory: Memory) -> list[np.ndarray]:
 
 
 def _starts(net: Circuit, order: np.ndarray, alone: list[np.ndarray], segments: int) -> np.ndarray:
-    """Return where the blocks of the chosen order begin, a wire a segment."""
+    """Return the starts of the blocks of the chosen order, a wire a segment."""
     starts = np.full(segments, ZERO, np.int32)
     for k, (wire, row) in enumerate(zip(order, alone, strict=True)):
         places = np.arange(row.size) << k

@@ -84,7 +84,7 @@ def _columns(widths: Sequence[int]) -> list[tuple[str, int]]:
 
 
 def _terms(policy: Any) -> list[tuple[str, int]]:
-    """Return what is summed, with whole weights; terms of weight 0 are left out."""
+    """Return the terms of the sum, with whole weights; terms of weight 0 are left out."""
     kept = [(term, weight) for term, weight in policy.terms() if weight]
     for term, weight in kept:
         if type(term) not in _INPUTS or term.shape != "linear":

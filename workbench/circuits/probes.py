@@ -266,7 +266,7 @@ def _report(net: Circuit, k: int, turn: np.ndarray, result: np.ndarray) -> None:
 
 
 def build_serial(probe: Any, blocks: int) -> Circuit:
-    """Build the hardware of one cycle, which serves all: with `load` the state is copied and the scan begins anew.
+    """Build the hardware of one cycle, which serves all: with `load` the state is copied and the scan begins again.
 
     It is a shift register of the state, a counter of the run so far, and the longest so far.
     """
@@ -306,7 +306,7 @@ def build_doubling(probe: Any, blocks: int) -> Circuit:
 def build_tree(probe: Any, blocks: int) -> Circuit:
     """Build the gates that the probe counts, with names and registers.
 
-    The tree of (prefix, suffix, best) has N - 1 nodes, each joining two neighbouring ranges of blocks.
+    The tree of (prefix, suffix, best) has N - 1 nodes, each joining two neighboring ranges of blocks.
     """
     net, state = begun(probe, blocks)
     net.output("report", root_of(net, state, probe.timing == "step_a_cycle")[0].best[:, 0])

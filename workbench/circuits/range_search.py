@@ -149,7 +149,7 @@ class Position(NamedTuple):
 
 
 def lowest(net: Circuit, wires: Any, form: str = "binary", lut_bits: int = 8) -> Position:
-    """Return where the lowest 1 stands, by a ripple from the end or by halving down to a look-up (spec 1, R17-R18)."""
+    """Return the place of the lowest 1, by a ripple from the end or by halving down to a look-up (spec 1, R17-R18)."""
     padded = _padded(np.asarray(wires, np.int32))
     if form == "linear":
         return Position(net.any_of(padded), binary(net, _rippled(net, padded)))
@@ -157,7 +157,7 @@ def lowest(net: Circuit, wires: Any, form: str = "binary", lut_bits: int = 8) ->
 
 
 def highest(net: Circuit, wires: Any, form: str = "binary", lut_bits: int = 8) -> Position:
-    """Return where the highest 1 stands: the lowest of the mirrored vector, mirrored back."""
+    """Return the place of the highest 1: the lowest of the mirrored vector, mirrored back."""
     result = lowest(net, _padded(np.asarray(wires, np.int32))[::-1], form, lut_bits)
     return Position(result.any, net.not_(result.place))
 

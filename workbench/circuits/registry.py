@@ -68,7 +68,7 @@ MAKERS: Registry[Maker] = Registry(
 
 
 def add_circuit(maker: Maker) -> Maker:
-    """Enter the circuits of a policy of one's own.
+    """Enter the circuits of a user's policy.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _name_of(policy: Policy) -> str:
 
 
 def maker_of(policy: Policy) -> Maker:
-    """Return how the circuits of a policy are made.
+    """Return the recipe for the circuits of a policy.
 
     Raises
     ------

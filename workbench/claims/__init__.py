@@ -39,7 +39,7 @@ def known_claims() -> dict[str, Claim]:
 
 
 def add_claim(claim: Claim) -> Claim:
-    """Enter a claim of one's own, which `claims` then tests beside the others; the same id again replaces it.
+    """Enter a user's claim, which `claims` then tests with the others; the same id again replaces it.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def claims(
     seeds : int, optional
         Paired seeds of every comparison: 200, or 40 with `quick`. They begin at 1,000,000, where no pilot was run.
     quick : bool
-        Whether the report is indicative, on seeds of its own (from 2,000,000 on), so that nobody has looked at the
-        verdict's. Without ids it leaves out the real service.
+        Whether the report is indicative, on seeds of its own (from 2,000,000 on), so that the verdict's seeds stay
+        unseen. Without ids it leaves out the real service.
     levers : mapping, optional
         Values by dotted path that replace those of every sweep: `{"options.progress": "constant"}`. So a conclusion can
         be looked at under another law. A claim whose engine lacks such a lever is reported as `failed`.

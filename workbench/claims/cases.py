@@ -4,7 +4,7 @@ margin, in a band.
 Margins were registered with a date before anything was run on the seeds that judge. A margin is never changed: another
 one makes another claim, with an id of its own. A test holds this table's digest.
 
-Counted cases are of circuits as a synthesiser makes them; those figures come with the package.
+Counted cases are of circuits as a synthesizer makes them; those figures come with the package.
 """
 
 from __future__ import annotations
@@ -282,18 +282,18 @@ def margin(name: str) -> float:
 
 
 FLIP_FLOP_DELAY = 3.0
-"""What a register takes of a cycle, in FO4 (clock to output and set-up): a modelling assumption."""
+"""What a register takes of a cycle, in FO4 (clock to output and set-up): a modeling assumption."""
 
 
 @lru_cache(maxsize=256)
 def counts(policy: Any, size: Any) -> Counts:
-    """Return the figures of a policy's circuit, synthesised: those that come with the package, whichever synthesiser is
+    """Return the figures of a policy's circuit, synthesized: those that come with the package, whichever synthesizer is
     installed, so that a verdict is one and the same everywhere and at once; a shared probe of 128 blocks takes minutes.
 
     Raises
     ------
     WorkbenchError
-        They do not come with the package, and no synthesiser is installed.
+        They do not come with the package, and no synthesizer is installed.
     """
     circuit = circuit_of(policy, size)
     return shipped(circuit, None) or synthesised(circuit)

@@ -69,12 +69,12 @@ class Evidence:
         return self._runs[name]
 
     def measured(self, name: str, make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Return what was measured on this machine, outside of all simulations; kept like runs, and not done again.
+        """Return the measurements on this machine, outside of all simulations; kept like runs, and not done again.
 
         Parameters
         ----------
         name : str
-            Of the file in the folder `measured` beside the sweeps.
+            Of the file in the folder `measured` next to the sweeps.
         make : function
             Measures it; what it returns is plain data.
         """
@@ -103,7 +103,7 @@ class Evidence:
         return run_kept(make_plan(read_sweep(sweep, self._levers)._replace(name=name)), folder, run)
 
     def _crew(self) -> int | None:
-        """Return how many workers do the next sweep: one a core once all sweeps together have taken long.
+        """Return the number of workers for the next sweep: one a core once all sweeps together have taken long.
 
         A sweep by itself starts workers when they pay off for it. Most sweeps of claims take a few seconds, so that
         one process would do each; but workers stay for the next sweep, and all of them together take minutes.
@@ -136,7 +136,7 @@ class Claim(NamedTuple):
     parts: Parts
     """What the data say, case by case."""
     costs: Parts = nothing
-    """What else became better or worse, measured beside it; no part of the verdict."""
+    """What else became better or worse, measured in the same runs; no part of the verdict."""
     joined: Callable[[str, str, Sequence[Finding]], Finding] = every
     """How the cases make the claim: it holds when every case does, or when some case does."""
     kind: Kind = "tested"
@@ -168,12 +168,12 @@ class Claim(NamedTuple):
         return match[0] if match else "own"
 
     def judged(self, cases: Sequence[Finding], size: int) -> OverCases:
-        """Return what becomes of it, corrected over its cases and the size of its family."""
+        """Return its outcome, corrected over its cases and the size of its family."""
         return over_cases(cases, family=size, joined="some" if self.joined is some else "every")
 
 
 def in_order(id: str) -> tuple[int, str]:
-    """Return the number of a claim in its specification, then the letter of one that is stated beside it.
+    """Return the number of a claim in its specification, then the letter of one that is stated with it.
 
     >>> sorted(["H3.10", "H3.9b", "H3.9"], key=in_order)
     ['H3.9', 'H3.9b', 'H3.10']

@@ -72,7 +72,7 @@ def _module_runs(evidence: Evidence, load: str) -> RunSet:
 def _residual(evidence: Evidence) -> list[Finding]:
     """Return one case a load: the measure that the specification names first of those that the load can tell.
 
-    Spec 3, H3.14 names the variance of utilisation, then that of power, then throughput. At part load utilisation
+    Spec 3, H3.14 names the variance of utilization, then that of power, then throughput. At part load utilization
     varies between the modules. If everything is queued, every module is full and evenness is given, so that throughput
     alone can tell. At part load throughput is that of the arrivals. The rule was written before a run on the seeds that
     judge.
@@ -87,7 +87,7 @@ def _residual_case(evidence: Evidence, load: str, measure: str) -> Finding:
 
 
 def _power(evidence: Evidence) -> list[Finding]:
-    """Return how even power is at each load: shown with the claim, and no part of it."""
+    """Return the evenness of power at each load: shown with the claim, and no part of it."""
     return [_residual_case(evidence, load, "power_cv") for load in LOADS]
 
 
@@ -140,7 +140,7 @@ def mixture(w: float) -> dict[str, Any]:
 
 
 def _mixture_runs(evidence: Evidence) -> tuple[RunSet, Iterator[tuple[float, PlannedPoint, float, PlannedPoint]]]:
-    """Return the runs, and each mixture with its point beside either end with its."""
+    """Return the runs, and each mixture with its point and the points of both ends."""
     weights = (0.0, *MIXED, 1.0)
     sweep = experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in weights]})
     runs = evidence.runs("dispatch_mixtures", sweep)
@@ -151,7 +151,7 @@ def _mixture_runs(evidence: Evidence) -> tuple[RunSet, Iterator[tuple[float, Pla
 def _mixtures(evidence: Evidence) -> Iterator[Finding]:
     """Yield the cases of a Pareto statement: neither end is as good as a mixture in both objectives.
 
-    A mixture is on the front beside an end where it is better than it in one objective at least; that is what each
+    A mixture is on the front with an end where it is better than it in one objective at least; that is what each
     mixture must show against either end.
     """
     runs, pairs = _mixture_runs(evidence)

@@ -4,7 +4,7 @@
 - H3.10 and H3.11: what grouped and sampled probes lose (Em. 5 and 6).
 - H3.12: one probe for several resources in turn (Em. 7): the gates that it saves, the dispatches that it delays.
 
-All are counted once more, with circuits as a synthesiser makes them in the place of gates as they are written.
+All are counted once more, with circuits as a synthesizer makes them in the place of gates as they are written.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def experiment(
 ) -> dict[str, Any]:
     """Make a sweep on the small node, of a family by name or a workload; seeds are added where it is run.
 
-    Pages are filled on demand alone: who shares them is then the directory's business or nobody's.
+    Pages are filled on demand alone: so only the directory could know the sharers.
     """
     return {
         "engine": "node",
@@ -132,7 +132,8 @@ def _additive_runs(evidence: Evidence, family: str, cycles: int) -> RunSet:
 
 
 def _interaction(evidence: Evidence, family: str, cycles: int) -> Finding:
-    """Return the case that what both gain beyond the sum is small beside the smaller of the gains alone, seed by seed.
+    """Return the case that the gain of both beyond the sum is small compared with the smaller of the gains alone, seed
+    by seed.
 
     Where that gain is not established there is nothing to compare with, and the case is not tested.
     """

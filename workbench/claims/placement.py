@@ -84,7 +84,7 @@ def _wear(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _within(runs: RunSet, p: PlannedPoint, measure: str, centre: float, most: float, about: str) -> Finding:
-    """Return the case that the median of a share, or of a ratio of halves, is within a band around its centre."""
+    """Return the case that the median of a share, or of a ratio of halves, is within a band around its center."""
     band = centre - most, centre + most
     result = median_within([*values_of(runs, p, measure).values()], band)
     finding = equivalent(f"{about}, {measure}", f"from {band[0]:g} to {band[1]:g}", result)
@@ -119,7 +119,7 @@ def _stages(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _quicker(evidence: Evidence) -> Iterator[Finding]:
-    """Yield the cases of the whole circuit with either search in it, as a synthesiser makes it."""
+    """Yield the cases of the whole circuit with either search in it, as a synthesizer makes it."""
     for segments in (16, 64, 128):
         binary, linear = (
             counts(Placement.read({"nearest_boundary": {"leading_one": form}}), segments)

@@ -24,7 +24,7 @@ HAVE_P = ("tested", "measured")
 
 
 def family_sizes(known: Mapping[str, Claim]) -> dict[str, int]:
-    """Return how many claims with a p-value each family has; what is counted or true by construction has none."""
+    """Return the number of claims with a p-value of each family; what is counted or true by construction has none."""
     return Counter(claim.family for claim in known.values() if claim.kind in HAVE_P)
 
 
@@ -41,8 +41,7 @@ class ClaimPlan(NamedTuple):
 
     @property
     def heading(self) -> list[str]:
-        """Return what there is to say before the first run: the families, and how many of their members are left
-        out."""
+        """Return the notes before the first run: the families, and how many of their members are left out."""
         members = [claim for claim in self.claims if claim.kind in HAVE_P]
         chosen = Counter(claim.family for claim in members)
         sentences = [
@@ -70,7 +69,7 @@ class ClaimPlan(NamedTuple):
     def outcomes(
         self, out: str | Path | None = None, workers: int | None = None, progress: Progress | None = None
     ) -> Iterator[Outcome]:
-        """Yield what becomes of each claim, as soon as it is judged; a claim that fails is an outcome, too."""
+        """Yield the outcome of each claim, as soon as it is judged; a claim that fails is an outcome, too."""
         first = FIRST_QUICK_SEED if self.quick else FIRST_SEED
         evidence = Evidence(self.seeds, Path(out) if out is not None else None, workers, progress, first, self.levers)
         with one_moment():  # a hundred sweeps share their parts: each is digested once

@@ -161,7 +161,7 @@ def _bounded(evidence: Evidence) -> Iterator[Finding]:
 def _others(evidence: Evidence) -> Iterator[Finding]:
     """Do fewer requests fail where cards return what they do not use, and how much less is cached?
 
-    Counted by requests: a large one that fits now leaves no room for many small ones, so more may fail than before.
+    Counted by requests: a large one that fits now leaves no space for many small ones, so more may fail than before.
     """
     idle = {"least_recently_used": {"limit_bytes_a_card": {"vary": LIMITS[:1]}}}
     config = experiment({**BUSY, **CROWDED}, {"cpus_lend": False}, idle_release={"vary": ["keep_all", idle]})

@@ -1,6 +1,6 @@
 """What became of claims: verdicts and the cases behind them, as tables and as text.
 
-An outcome is one claim as it came out: the verdict, and one case's measure, unit, estimate, interval and p beside it.
+An outcome is one claim as it came out: the verdict, and one case's measure, unit, estimate, interval and p.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Verdict = Word | Literal["failed"]
 FIGURES = ("measure", "unit", "statistic", "estimate", "low", "high", "p_for", "p_against", "n", "missing")
 """The columns of one case; both p-values are of the case alone, and a case that is counted has none."""
 _CHANGE = {"for": "gains", "against": "costs", "neither": "or not"}
-"""What a measure beside a claim did."""
+"""The values of a measure next to a claim."""
 
 IN_THE_WORLD: dict[Verdict, str] = {"holds": "yes", "contradicted": "no", "fails_where": "no"}
 """The word of 0.4 for a verdict; any other is `undecided`."""
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """Return how it was shown: tested by runs, counted, or true by construction."""
+        """Return the kind of proof: tested by runs, counted, or true by construction."""
         return self.claim.kind
 
     @property
@@ -88,7 +88,7 @@ class Outcome(NamedTuple):
 
     @property
     def counts(self) -> dict[Side, int]:
-        """Return how many cases are for it, against it, and neither, after correction."""
+        """Return the number of cases for it, against it, and neither, after correction."""
         return {side: self.sides.count(side) for side in ("for", "against", "neither")}
 
     def row(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _figures_of(case: Finding | None) -> dict[str, Any]:
 
 
 def statistic_of(case: Finding) -> str:
-    """Return what the estimate of a case is: a share, a geometric mean, a mean or a median; nothing of what is
+    """Return the kind of a case's estimate: a share, a geometric mean, a mean or a median; nothing of what is
     counted."""
     if case.interval is None:
         return ""

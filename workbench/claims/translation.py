@@ -4,7 +4,7 @@
 - H4.1b and c, H4.2b and c: the directory against private TLBs that are larger by what its records take (spec 4, V16).
   Each core's directory has a record for every entry of its own and as many again. What they take is counted twice. In
   bits: a record is a page number, a bit a core and a bit for the shared TLB; an entry of a private TLB a page number, a
-  frame number and its state. And in area, as a synthesiser makes the circuits of the directory and of the private TLB,
+  frame number and its state. And in area, as a synthesizer makes the circuits of the directory and of the private TLB,
   whose registers are flip-flops: the look-up of a record, its holders' news and its sharing counter are in it.
 - H4.4: entries that many cores hold are protected from eviction (spec 4, R22-R27; E17 doubts it).
 - H4.5: the fill threshold helps (spec 4, R14-R20): copies pushed to peers that share enough entries.
@@ -13,8 +13,8 @@
 - H4.2d: what H4.1 and H4.2 say holds whatever joins the cores, under LRU. Each case names its topology: a network with
   links that queue, or groups of cores that share a middle TLB, as on a K80.
 
-They share the pilot's machine, and one way to fill on both sides. Whoever asked is filled, whatever the rule of the
-document would copy beside it (`demand_always`), so that the directory and the way of filling are not confounded;
+They share the pilot's machine, and one way to fill on both sides. Every requester is filled, whatever the rule of the
+document would copy in addition (`demand_always`), so that the directory and the way of filling are not confounded;
 evictions are those of LRU and of the document's MRU in turn (spec 4, E16). Cores have four warps, which wait for their
 translations: with a walk of 2,400 cycles (spec 4, section 4) cores that go on regardless pile up walks without end, and
 a latency would say how long the trace is. Their accesses are a Poisson process: cores in lock-step would find at their
@@ -105,7 +105,7 @@ def _near_hits(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _break_even(evidence: Evidence) -> Iterator[Finding]:
-    """Yield how long the way to a peer may be, over a shared access, before the directory costs what it saves.
+    """Yield the longest way to a peer, over a shared access, before the directory costs what it saves.
 
     By the algebra of spec 4, section 4, of the shares that were measured: d = x (s - R - f s), and so
     R / s = 1 - f - d / (x s). Queues, which are in the measured latency, are in no term of it.
@@ -137,7 +137,7 @@ def _break_even(evidence: Evidence) -> Iterator[Finding]:
 
 
 class Sizes(NamedTuple):
-    """A core's records, its entries beside them, and the entries that a budget gives without them."""
+    """A core's records, its entries next to them, and the entries that a budget gives without them."""
 
     records: int
     entries: int
@@ -165,7 +165,7 @@ def in_bits() -> Sizes:
 
 @lru_cache(1)
 def in_area() -> Sizes:
-    """Return the sizes at equal area as synthesised: an entry takes what one of twice as many entries takes more.
+    """Return the sizes at equal area as synthesized: an entry takes what one of twice as many entries takes more.
 
     >>> in_area().more > in_bits().more
     True

@@ -176,7 +176,7 @@ def _message_part(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _message_lines(args: argparse.Namespace) -> list[str]:
-    """Return what a message adds to the advice on a snapshot."""
+    """Return the facts that a message adds to the advice on a snapshot."""
     from workbench.advice.messages.answer import bounds_of, bounds_sentence
 
     it = args.messages
@@ -243,7 +243,7 @@ def _say_comparison(comparison: Comparison) -> None:
 
 
 def _costs(call_us: float | None) -> CallCosts:
-    """Return what the driver's calls cost, one that gets memory as much as one that gives it back."""
+    """Return the cost of the driver's calls, one that gets memory as much as one that gives it back."""
     from workbench.records.torch_allocator import CallCosts
 
     if call_us is None:

@@ -88,7 +88,7 @@ SITE = CHECKOUT / "docs" / "_build" / "html" / "index.html"
 
 
 def _arguments_of_docs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--build", action="store_true", help="build it anew, as `make docs` does")
+    parser.add_argument("--build", action="store_true", help="build it again, as `make docs` does")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser: say where it is")
     add_output_arguments(parser)
 

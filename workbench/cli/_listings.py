@@ -213,7 +213,7 @@ def _of_package(brought: Mapping[str, Guest], name: str) -> dict[str, str]:
 
 
 def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a measure is asked for, and the parts of a run that it is there of alone."""
+    """Return the way to name a measure, and the parts of a run that alone have it."""
     from workbench.mechanisms.mechanism import mechanism, mechanisms
 
     of_file = not row["built_in"] and not row["engine"]
@@ -339,7 +339,7 @@ def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written(name: str, part: Any) -> str:
-    """Return how a sweep names a part: one of a file of the user's with its file."""
+    """Return the name of a part in a sweep: one of a file of the user's with its file."""
     file = file_of(part)
     return name if file is None else f'"{file.name}:{name}"'
 

@@ -32,9 +32,9 @@ class CompileCache(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Return what the cache means for the next run, in words."""
+        """Return the meaning of the cache for the next run, in words."""
         if not self.writable:
-            return "cannot be written: every process compiles its engines anew; set WORKBENCH_CACHE=FOLDER"
+            return "cannot be written: every process compiles its engines again; set WORKBENCH_CACHE=FOLDER"
         if not self.functions:
             return "empty: each engine is compiled once, when it first runs"
         return f"compiled functions of these sources: {self.functions}"
@@ -65,7 +65,7 @@ def _version(name: str) -> str:
 
 
 def compile_cache() -> CompileCache:
-    """Return where compiled code is kept and how much there is; nothing is created."""
+    """Return the place of compiled code and its size; nothing is created."""
     from workbench.compiled.kernel import code_home, is_current
 
     home = code_home()

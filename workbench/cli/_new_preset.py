@@ -65,7 +65,7 @@ def write_preset(kind: str, name: str, folder: Path) -> Path:
 
 
 def preset_text(kind: str, name: str) -> str:
-    """Return the text of a preset of a kind of machine, without values; what each figure means stands beside it.
+    """Return the text of a preset of a kind of machine, without values; the meaning of each figure stands next to it.
 
     >>> print(preset_text("board", "mine").splitlines()[0])
     # A machine preset: Frozen description of a board; a card that stands earlier has the lower id

@@ -56,7 +56,7 @@ def write_project(folder: Path) -> list[Path]:
 
 
 def _python_of_make() -> str:
-    """Return what `make` must be told where the `python3` of the shell is not the one that has this package."""
+    """Return the variable that `make` needs where the `python3` of the shell is not the one that has this package."""
     candidate = shutil.which("python3")
     same = candidate is not None and Path(candidate).absolute().parent == Path(sys.executable).absolute().parent
     return "" if same else f" PYTHON={shlex.quote(sys.executable)}"

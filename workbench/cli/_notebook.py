@@ -45,7 +45,7 @@ def _run_notebook(args: argparse.Namespace) -> int:
 
 
 def choices_of(text: str) -> tuple[str, dict[str, Any]]:
-    """Return what one --vary says: a parameter, and its values as `vary` has them, each read as YAML.
+    """Return the content of one --vary: a parameter, and its values as `vary` has them, each read as YAML.
 
     >>> choices_of("seeds=5,10"), choices_of("policy=[best_fit, 'a,b']")
     (('seeds', {'vary': [5, 10]}), ('policy', {'vary': ['best_fit', 'a,b']}))

@@ -90,7 +90,7 @@ def _say(held: Occupancy, machine: str, wide: bool) -> None:
 
 
 def _unknown_line(launches: list[tuple[int, Occupancy]]) -> list[str]:
-    """Return which limits are left out, because so many of the launches do not tell the demand: one line or none."""
+    """Return the limits that are left out, because so many of the launches do not tell the demand: one line or none."""
     from workbench.machine.occupancy import LIMITS
 
     of = sum(count for count, _ in launches)
@@ -104,7 +104,7 @@ def _unknown_line(launches: list[tuple[int, Occupancy]]) -> list[str]:
 
 
 def _lifts_line(held: Occupancy) -> str:
-    """Return what would give one workgroup more, in one line."""
+    """Return the change that would give one workgroup more, in one line."""
     demands = _joined(held.lifts, " or ") or _joined(held.together, " and ")
     if not held.groups:
         return f"one does with {demands}" if demands else "no smaller demand does"

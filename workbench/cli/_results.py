@@ -1,6 +1,7 @@
 """`workbench results`, `figure`, `status`, `export` and `verify`: what is made of a results folder.
 
-A results folder is summed up, drawn, watched while it grows, bundled for a paper; a bundle's numbers are computed anew.
+A results folder is summed up, drawn, watched while it grows, bundled for a paper; a bundle's numbers are computed
+again.
 """
 
 from __future__ import annotations

@@ -21,12 +21,12 @@ def add_sweep_arguments(parser: argparse.ArgumentParser, source: str = "a sweep 
 
 
 def overrides(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what --set and --seeds say, by dotted path."""
+    """Return the values of --set and --seeds, by dotted path."""
     return {**parse_overrides(args.set), **({"seeds": args.seeds} if args.seeds is not None else {})}
 
 
 def parse_overrides(texts: list[str]) -> dict[str, Any]:
-    """Return what several --set say, by dotted path."""
+    """Return the values of several --set, by dotted path."""
     return dict(_override(text) for text in texts)
 
 
@@ -53,7 +53,7 @@ def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def executor_of(args: argparse.Namespace) -> str | None:
-    """Return what --executor or --cluster says."""
+    """Return the executor that --executor or --cluster names."""
     if args.executor and args.cluster:
         raise InputError("--executor and --cluster cannot both be given: a cluster has workers of its own.")
     if args.cluster and ":" not in args.cluster:

@@ -101,7 +101,7 @@ def _describe(file: str, as_json: bool) -> int:
 
 
 def _facts_of_trace(file: str) -> dict[str, Any]:
-    """Return what a trace or a topology holds."""
+    """Return the content of a trace or a topology."""
     from workbench.machine.topologies import is_topology, read_topology
     from workbench.workloads.catalogue import trace_file
     from workbench.workloads.trace_import import describe, origin

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 WITH_LENDING = ("local_only", "max_bandwidth")
-"""Who lends on cards of another size, unless --target says it: nobody, and the document's first rule."""
+"""The lender on cards of another size, unless --target names it: none, and the document's first rule."""
 _BYTES = ("reserved_peak_bytes", "active_peak_bytes", "borrowed_peak_bytes")
 _LUMPED = "The trace does not tell which blocks were live before it: one block a card stands for them, {size} in all."
 _COLD = "The recorded allocator began with {size} cached; {these}."
@@ -178,7 +178,7 @@ def _exactly(row: Replayed, own: CacheRow, allocations: int) -> Replayed:
 
 
 def _sweep(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what the arguments ask for, as a sweep."""
+    """Return the sweep that the arguments describe."""
     from workbench.advice.replay import FIGURES, replay_sweep
     from workbench.units import parse_bytes
 
@@ -223,7 +223,7 @@ def _report(args: argparse.Namespace, setup: Any, outcome: ReplayOutcome, exact:
 
 
 def _window(rows: list[Replayed], exact: SnapshotReplay | None) -> dict[str, Any]:
-    """Return what was recorded and what each cache did between the first and the last event."""
+    """Return the recording, and the actions of each cache between the first and the last event."""
     window = {row.policy: {name: _whole(getattr(row, name)) for name in _WINDOW} for row in rows}
     recorded = window.pop("recorded", None)
     return {
@@ -255,7 +255,7 @@ def _note_what_was_before(args: argparse.Namespace, facts: dict[str, Any], exact
 
 
 def _facts_of_replay(args: argparse.Namespace, setup: Any) -> dict[str, Any]:
-    """Return what was replayed, and where."""
+    """Return the name and the place of the replay."""
     from workbench.machine.board import board_line
 
     recorded = setup.workload.recorded()

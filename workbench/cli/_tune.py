@@ -1,6 +1,6 @@
 """`workbench tune STUDY`: let a tuner choose, and run the best once more on seeds that no trial has seen.
 
-Then what the study found, in words: the front on fresh seeds beside the baseline, and which levers matter.
+Then the results of the study, in words: the front compared with the baseline on fresh seeds, and which levers matter.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _named_study(results: StudyResults) -> str:
 
 
 def held_out_sentences(results: StudyResults) -> list[str]:
-    """Return what the comparison on the held-out workload came to, in words; none where nothing was held out."""
+    """Return the result of the comparison on the held-out workload, in words; none where nothing was held out."""
     from workbench.statistics.sentences import holdout_sentences
 
     if results.held_out is None:
@@ -202,7 +202,7 @@ def held_out_sentences(results: StudyResults) -> list[str]:
 
 
 def _missing(results: StudyResults) -> list[str]:
-    """Return what the comparison on fresh seeds lacks."""
+    """Return the gaps of the comparison on fresh seeds."""
     from workbench.statistics.notes import missing_notes
 
     return [] if results.holdout is None else missing_notes(results.holdout)
@@ -224,7 +224,7 @@ def _mean(row: Mapping[Any, Any], name: str) -> str:
 
 
 def _against(one: Decided | None) -> str:
-    """Return how a point does against the baseline, in brackets; nothing where there is none."""
+    """Return the comparison of a point with the baseline, in brackets; nothing where there is none."""
     if one is None or not one.verdict.of.n:
         return ""
     return f" ({', '.join(filter(None, [one.size, 'sure' if one.verdict.is_sure else one.verdict.word]))})"

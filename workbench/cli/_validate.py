@@ -61,7 +61,7 @@ def _run_validate(args: argparse.Namespace) -> int:
 
 
 def _drawn(compared: list) -> list[Callable[[Path], list[Path]]]:
-    """Return what saves the figure of each data set into a folder; all are drawn before one is saved."""
+    """Return the functions that save the figure of each data set into a folder; all are drawn before one is saved."""
     from workbench.figures import figure_files
     from workbench.figures._measured_and_predicted import curves_of, draw_measured_and_predicted
 

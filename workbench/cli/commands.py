@@ -122,7 +122,7 @@ def find(name: str) -> Command:
 
 
 def first_words() -> list[str]:
-    """Return what may stand after `workbench`: commands of one word, and the first words of the others."""
+    """Return the words that may follow `workbench`: commands of one word, and the first words of the others."""
     return list(dict.fromkeys(name.split()[0] for name in COMMANDS))
 
 

@@ -19,7 +19,7 @@ WITHOUT_LEVERS = ("__main__", "api", "cli", "compiled", "docs", "export", "figur
 
 
 def values_of_lever(one: Lever) -> str:
-    """Return what a lever may be.
+    """Return the domain of a lever.
 
     >>> values_of_lever(Lever("lines", "integer", 64, least=1, most=4096, scale="power_of_two"))
     'whole number from 1 to 4096, powers of two'
@@ -90,7 +90,7 @@ def _below(cls: type[Spec]) -> Iterator[type[Spec]]:
 
 
 def kind_of_spec(cls: type[Spec]) -> str:
-    """Return what kind of thing has levers: a policy of a question, a workload, a machine; empty for all else.
+    """Return the kind of thing that has levers: a policy of a question, a workload, a machine; empty for all else.
 
     >>> from workbench.policies.placement import NearestBoundary
     >>> kind_of_spec(NearestBoundary)

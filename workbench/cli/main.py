@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def program() -> int:
     """Run the command that this process was called with, as `main` does.
 
-    Where Python draws its hash seed, the process begins anew with the fixed one that workers have: rows that are
+    Where Python draws its hash seed, the process begins again with the fixed one that workers have: rows that are
     computed here, or in a kernel that is started from here, are then as theirs.
     """
     if not has_fixed_hash_seed() and not ENVIRONMENT.items() <= os.environ.items():
@@ -186,7 +186,7 @@ def compile_notice() -> AbstractContextManager[None]:
 
 def _tell_of_compilation(module: str) -> None:
     from workbench.mechanisms.compilation import (
-        say_as_it_compiles,  # with a compiler at work, its room is loaded anyway
+        say_as_it_compiles,  # with a compiler at work, its package is loaded anyway
     )
 
     say_as_it_compiles(lambda line: print(line, file=sys.stderr, flush=True))(module)

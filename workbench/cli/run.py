@@ -223,7 +223,7 @@ def _say_failures(results: Results) -> None:
 
 
 def _other_kept_runs(results: Results, folder: Path) -> str:
-    """Return how many kept runs are of seeds or points that the sweep does not name this time."""
+    """Return the number of kept runs of seeds or points that the sweep does not name this time."""
     from workbench.experiments.store import Store
 
     with closing(Store(folder, read_only=True)) as store:
@@ -233,7 +233,7 @@ def _other_kept_runs(results: Results, folder: Path) -> str:
 
 
 def _stopped(results: Results) -> str | None:
-    """Return where a sweep with adaptive seeds stopped."""
+    """Return the number of seeds at which a sweep with adaptive seeds stopped."""
     if results.plan.sweep.until is None:
         return None
     from workbench.statistics.adaptive_seeds import stop
@@ -297,7 +297,8 @@ def _run_plan(args: argparse.Namespace) -> int:
 
 
 def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str, str]:
-    """Return how many runs are kept, why none is, and how many seeds would tell the least effects.
+    """Return the number of kept runs, the reason why none is, and the number of seeds that would tell the least
+    effects.
 
     Kept are those that the code of now has measured. The seeds are by the spread of these runs.
     """
@@ -366,7 +367,7 @@ def run_main_job() -> int:
 
 
 def _lack_of_trace() -> str | None:
-    """Return why the real trace cannot be run here, None where it can."""
+    """Return the reason why the real trace cannot be run here, None where it can."""
     from workbench.workloads.catalogue import locate
 
     try:

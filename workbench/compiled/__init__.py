@@ -1,4 +1,4 @@
-"""The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
+"""The only space that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
 from workbench.compiled.answer_compiler import MOST_TURNS, ran_out
 from workbench.compiled.bits import (

@@ -181,7 +181,7 @@ def needs_card() -> None:
 
 
 def card_name() -> str:
-    """Return what the card calls itself."""
+    """Return the name that the card gives itself."""
     if simulated():
         return "Numba's CUDA simulator"
     needs_card()

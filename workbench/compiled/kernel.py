@@ -5,17 +5,17 @@ coverage, and as the reference that compiled results are compared with.
 
 - Never inlined: Numba hands LLVM a function together with all that it calls, and LLVM copies what is called in one
   place only into its caller. Of the path of an access through a translation hierarchy, some sixty functions, it thus
-  made one function that took two minutes to optimise; not inlined it takes a sixth of that, and a call costs a
+  made one function that took two minutes to optimize; not inlined it takes a sixth of that, and a call costs a
   nanosecond.
-- Called by symbol: where a callee may not be copied nothing is gained by optimising it again at each level above. A
-  caller's machine code needs the callee's symbol alone, which the machine's linker resolves. A function that comes
-  from the cache on disk says which others it calls so, and they are loaded before it.
+- Called by symbol: where a callee may not be copied nothing is gained by optimizing it again at each level above. A
+  caller's machine code needs the callee's symbol alone, which the machine's linker resolves. A function that comes from
+  the cache on disk says which others it calls so, and they are loaded before it.
 - Not filled with zeros: Numba fills every place on the stack with zeros on entry. A call has two, one for its result
   and one for what it raises, both of which the callee writes before they are read. The routine of the engine
   `translation` that handles an event wrote 35 zeros each time, a quarter of what an event took.
-- SciPy's linear algebra is imported when compiled code calls it: Numba asks at its first compilation, or first look
-  at a compiled file, whether there is a BLAS, by importing SciPy's, a quarter of a second in every process, though no
-  kernel of this package calls it. Until somebody reads an attribute of that module, a stand-in takes its place.
+- SciPy's linear algebra is imported when compiled code calls it. Numba would ask at its first compilation whether there
+  is a BLAS, by importing SciPy's. That takes a quarter of a second in every process, though no kernel of this package
+  calls it. Until somebody reads an attribute of that module, a stand-in takes its place.
 
 Compiled code is kept in one folder a module, named after a digest of all sources that can be in it. Numba notices an
 edit of the file that holds a function, not of a file that the function calls. So the digest is of the module and of all
@@ -24,7 +24,7 @@ there. An edit of a measure compiles no engine, one in the pool's engine compile
 never runs yesterday's code. Numba's own locators name the folder after the absolute path of the source, so that a
 second clone with equal sources would compile everything again.
 
-Which functions are compiled is reported once anything of this room is imported; what comes from the cache is not.
+Which functions are compiled is reported once anything of this package is imported; what comes from the cache is not.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def inlined(function: _Function) -> _Function:
 def routine(function: _Function) -> _Function:
     """Compile a function that allocates nothing and is called, not inlined: for large ones over lent tuples.
 
-    What is inlined is optimised once more at every level above it.
+    What is inlined is optimized once more at every level above it.
     """
     options: dict[str, Any] = {"pipeline_class": KernelCompiler}
     return _compiled(function, _nrt=False, error_model="numpy", cache=may_be_kept(function.__module__), **options)
@@ -173,7 +173,7 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
 class PackageCacheLocator(UserProvidedCacheLocator):
     """Puts a function into the folder that Numba's setting names while it is defined, wherever the clone lies.
 
-    The index holds a digest of the file's contents beside it, as with Numba's own locators.
+    The index stores a digest of the file's contents, as Numba's own locators do.
     """
 
     def __init__(self, py_func: Any, py_file: str) -> None:
@@ -186,7 +186,7 @@ LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
 
 
 def _compiled(function: _Function, *signature: Any, part: str = "", **options: Any) -> Any:
-    # Without the entry that C would call it by, which nobody uses: a twentieth of the time that compiling takes.
+    # Without the entry that C would call it by, which no caller uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
     theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, _caching.IndexDataCacheFile
     if options["cache"]:
@@ -341,7 +341,7 @@ def _may_be(dispatcher: Any) -> bool:
 
 
 def needed_by(library: Any) -> Iterator[Needed]:
-    """Yield what the code of a library calls by symbols."""
+    """Yield the symbols by which the code of a library calls."""
     for function in library._final_module.functions:
         if function.is_declaration and function.name in _known:
             yield _known[function.name]
@@ -431,10 +431,10 @@ def report_compiling(known: Compiling = COMPILING) -> None:
 
 
 ROOMS = ("compiled", "structures", "policies", "engines", "metrics")
-"""The rooms of this package that may hold compiled code."""
+"""The packages of the workbench that may hold compiled code."""
 
 SOURCES = (*ROOMS, "records")
-"""The rooms that compiled code takes names from: `records` has the constants of columns. A test compares."""
+"""The packages that compiled code takes names from: `records` has the constants of columns. A test compares."""
 
 _IMPORT = re.compile(rb"^[ \t]*from[ \t]+workbench\.([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _KERNEL = re.compile(rb"^@(kernel|inlined|routine|noinline|entry_point|allocating)\b", re.MULTILINE)
@@ -444,7 +444,7 @@ _NAME = re.compile(rb"(\w+)(?:[ \t\n]+as[ \t\n]+\w+)?")
 
 def may_be_kept(module: str) -> bool:
     """Return whether a module's compiled functions may be kept on disk: those of this package; a user's are compiled
-    anew.
+    again.
 
     >>> may_be_kept("workbench.structures.bitmaps"), may_be_kept("__main__")
     (True, False)
@@ -452,12 +452,12 @@ def may_be_kept(module: str) -> bool:
     Raises
     ------
     RuntimeError
-        A room of this package holds compiled code without being part of the digests.
+        A package of this package holds compiled code without being part of the digests.
     """
     package, _, rest = module.partition(".")
     if package == "workbench" and rest.split(".")[0] not in ROOMS:
         raise RuntimeError(
-            f"{module} compiles code, but its room is not part of the digests (compiled/kernel.py, ROOMS)."
+            f"{module} compiles code, but its package is not part of the digests (compiled/kernel.py, `ROOMS`)."
         )
     return package == "workbench"
 
@@ -487,7 +487,7 @@ class Sources:
         self._closures: dict[str, frozenset[str]] = {}
 
     def closure(self, module: str) -> frozenset[str]:
-        """Return a module and all that it imports of the rooms in `SOURCES`, by their names below the package."""
+        """Return a module and all that it imports of the packages in `SOURCES`, by their names below the package."""
         if module not in self._closures:
             members, left = {module}, [module]
             while left:
@@ -529,7 +529,7 @@ class Sources:
                 yield package
 
     def _source(self, module: str) -> _Source | None:
-        """Return what a module's source is, None where there is no such module."""
+        """Return the source of a module, None where there is no such module."""
         if module not in self._known:
             path = self._root.joinpath(*module.split("."))
             files = (path.with_name(f"{path.name}.py"), path / "__init__.py")
@@ -542,7 +542,7 @@ class _Source(NamedTuple):
 
     digest: bytes
     imported: tuple[tuple[str, str], ...]
-    """Each name that it imports from a room in `SOURCES`, behind the module or package that is to have it."""
+    """Each name that it imports from a package in `SOURCES`, behind the module or package that is to have it."""
     compiles: bool
     """Whether it holds compiled functions."""
 

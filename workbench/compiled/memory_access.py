@@ -259,7 +259,7 @@ def _inner_of(names: list[str]) -> Callable[[Any], Sequence[Any]]:
 
 
 def _words_of(field: Any) -> int:
-    """Return how many words a field has that is no tuple."""
+    """Return the number of words of a field that is no tuple."""
     if isinstance(field, np.ndarray):
         return _BEFORE_SHAPE + 2 * field.ndim
     if isinstance(field, (int, np.integer, float)) and not isinstance(field, bool):
@@ -376,7 +376,7 @@ def run_of(lent: Referent) -> Any:
 
 @cache
 def _address_in_memory(machine: Any, reference: Reference) -> int:
-    """Return where the machine code of a routine lies."""
+    """Return the address of the machine code of a routine."""
     result = _compiled_for(machine, reference)
     if types.unliteral(result.signature.return_type) != types.int64:
         raise TypeError(f"{machine.py_func.__qualname__} must return a whole number")

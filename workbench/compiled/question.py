@@ -2,15 +2,15 @@
 
 A view is the one value that an answer sees, a named tuple whose fields say their type, shape and meaning. The levers of
 a policy are numbers in it, each by its name and by its place. Engines hand over one array of float64, whatever the
-policy. Which number is which is part of the type with which an answer is compiled, so `see.levers.shift` is one load,
-and its order of declaration is nobody's concern.
+policy. Which number is which is part of the type with which an answer is compiled. So `see.levers.shift` is one load,
+in whatever order the levers are declared.
 
-An engine is compiled once for every answer there will ever be. It holds an answer as a whole number (the address of the
-compiled function; in interpreted mode the function itself) and calls `question.ask(answer, see)`, which is a call
-through a pointer in Numba's own calling convention: 4 ns with three arrays, and the status comes back with the result,
-so an answer that raises is seen as `RAISED` and never passes for a result. On that branch alone, the words of the view
-are handed back to this module (`keep_failed_call`), which copies what they point to before anything changes it; each
-thread has its own.
+An engine is compiled once for every answer there will ever be. It holds an answer as a whole number: the address of the
+compiled function, or in interpreted mode the function itself. It calls `question.ask(answer, see)`, a call through a
+pointer in Numba's own calling convention, which takes 4 ns with three arrays. The status comes back with the result, so
+an answer that raises is seen as `RAISED` and never passes for a result. On that branch alone, the words of the view are
+handed back to this module (`keep_failed_call`), which copies what they point to before anything changes it; each thread
+has its own.
 
 Levers by name lie in the words of an array. So one address serves answers of a view, with named levers or without.
 """
@@ -125,7 +125,7 @@ _NOT_SHOWN = ("levers", "memory")
 
 
 def shown(see: Any) -> str:
-    """Return what a view shows in words; levers and memory are left out, long arrays cut."""
+    """Return the text of a view; levers and memory are left out, long arrays cut."""
     return ", ".join(f"{name} {_value(value)}" for name, value in see._asdict().items() if name not in _NOT_SHOWN)
 
 
@@ -330,7 +330,7 @@ class Question:
         self.ask: Any = self._plain_ask if INTERPRETED else intrinsic(self._typed)
 
     def __identity__(self) -> tuple[Any, ...]:
-        """Return what a digest of code that asks this question holds: the question, not its answers."""
+        """Return the data for a digest of code that asks this question: the question, not its answers."""
         return self.name, tuple((name, str(field)) for name, field in fields_of(self.see).items())
 
     def ready(self, answer: Callable[..., int], checked: bool = False, kinds: Kinds = ()) -> Answer:

@@ -1,7 +1,7 @@
 """The compiled forms of answers: one for every state of what it refers to.
 
 Numba takes the globals, closure cells and helpers of a function as they are when it compiles it. So an answer is asked
-for its digest whenever a run begins, and compiled anew when that is another.
+for its digest whenever a run begins, and compiled again when that is another.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ def _helpers(taken: Snapshot) -> Iterator[Any]:
 
 
 def _templates(taken: Snapshot) -> Iterator[Any]:
-    """Yield what holds the forms that Numba has made of functions that a snapshot passed."""
+    """Yield the holders of the forms that Numba has made of functions that a snapshot passed."""
     for function in taken.functions:
         known = cpu_target.typing_context._lookup_global(function)
         yield from (one for one in getattr(known, "templates", ()) if hasattr(one, "_overload_func"))
 
 
 def freshen(taken: Snapshot) -> bool:
-    """Let the user's compiled helpers that a snapshot passed be compiled anew, unless they are of what they are now.
+    """Let the user's compiled helpers that a snapshot passed be compiled again, unless they are of what they are now.
 
     Python calls them too, in a policy's `parameters` for one, and then nothing else asks what they were compiled from.
     Returns whether fixed signatures were compiled, which may return another type now.
@@ -134,7 +134,7 @@ def _refuse_changed(taken: Snapshot) -> None:
                 name = _name(helper)
                 raise PolicyError(
                     f"{name} was compiled once for all by Numba ({_decorator(helper)}), and something that it "
-                    "refers to has changed since: define it anew."
+                    "refers to has changed since: define it again."
                 )
 
 
@@ -180,7 +180,7 @@ def _clear(helper: Any) -> None:
 
 
 def _declared(helper: Any, forms: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return which fixed signatures declare what is returned: those that otherwise return another type.
+    """Return the fixed signatures that declare their result: those that otherwise return another type.
 
     Numba does not keep which ones do, and one that does not is to return what follows from the values of now.
     """
@@ -234,7 +234,7 @@ def is_compiled(value: object) -> bool:
 
 
 def pickled(value: Any, sent: Collection[str]) -> tuple[Any, tuple[Any, ...]]:
-    """Return how a compiled function is pickled: its module and name, or what it is made of where the module is sent
+    """Return the pickled form of a compiled function: its module and name, or its parts where the module is sent
     itself."""
     home, name = value.__module__, value.__name__
     if home in ("__main__", *sent) or getattr(sys.modules.get(home), name, None) is not value:

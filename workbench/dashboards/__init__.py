@@ -23,12 +23,12 @@ DASHBOARDS: Registry[Callable[[], Widget]] = Registry(
 
 
 def add_dashboard(name: str, make: Callable[[], Widget]) -> None:
-    """Enter a dashboard of one's own: `dashboard(name)` and `workbench open dashboard FILE.py:NAME` then show it.
+    """Enter a user's dashboard: `dashboard(name)` and `workbench open dashboard FILE.py:NAME` then show it.
 
     Parameters
     ----------
     name : str
-        A new name, or that of one of one's own, which it replaces.
+        A new name, or that of one of the user's, which it replaces.
     make : callable
         Without arguments, gives the widget.
 

@@ -114,7 +114,7 @@ def is_snapshot_file(path: str) -> bool:
 
 
 def reading_of(snapshot: Dropped) -> Callable[[Source], TorchLogs]:
-    """Return what reads a snapshot for every panel that shows it: whichever asks first reads the file, others wait."""
+    """Return the reader of a snapshot for every panel that shows it: the first panel reads the file, others wait."""
 
     def read(_: Source) -> TorchLogs:
         with _one_reads:

@@ -61,6 +61,6 @@ class InThread:
         self._working.start()
 
     def wait(self) -> None:
-        """Return when what is being computed is shown."""
+        """Return the time at which a running computation is shown."""
         if self._working is not None:
             self._working.join()

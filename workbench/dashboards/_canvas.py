@@ -2,9 +2,9 @@
 
 The browser is told what to draw in one message, and says how many pictures it has drawn.
 
-Canvases of our own, because everything changes at every move of a slider. A plotly FigureWidget in their place,
-measured on the same page of Voila on two busy cores: its 5 MB of JavaScript put the first line 12 s behind the first
-canvas, a move took 48 ms longer, and what changed before that script had arrived was lost, because such a figure inside
+Canvases of our own, because everything changes at every move of a slider. A plotly FigureWidget in their place was
+measured on the same page of Voila on two busy cores. Its 5 MB of JavaScript put the first line 12 s behind the first
+canvas, and a move took 48 ms longer. What changed before that script had arrived was lost, because such a figure inside
 a box is told of changes alone and never of its state.
 """
 
@@ -125,7 +125,7 @@ def sampled(steps: Steps, until: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def note(until: int, whole: int) -> str:
-    """Return what the axis of time adds where only the beginning of a long run is drawn.
+    """Return the note on the axis of time where only the beginning of a long run is drawn.
 
     >>> note(900, 12_345), note(900, 900)
     (', the first 900 of 12,345', '')

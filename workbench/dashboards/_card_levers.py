@@ -47,14 +47,14 @@ class CardLever(ABC):
 
     @abstractmethod
     def state(self, setting: Setting, side: str) -> State:
-        """Return what a side has."""
+        """Return the values of a side."""
 
     @abstractmethod
     def change(self, setting: Setting, side: str, value: Any) -> Change:
-        """Return what is turned where this lever is moved, the policy that it belongs to included."""
+        """Return the settings that a move of this lever turns, the policy that it belongs to included."""
 
     def turned_off(self, setting: Setting, side: str) -> Change:
-        """Return what is turned so that the lever counts no more."""
+        """Return the settings to turn so that the lever counts no more."""
         return {}
 
     def can_turn_off(self, setting: Setting, side: str) -> bool:
@@ -62,19 +62,20 @@ class CardLever(ABC):
         return False
 
     def offers(self, setting: Setting, side: str) -> Sequence[float]:
-        """Return where a slider stops, given the other levers; nothing = anywhere."""
+        """Return the stops of a slider, given the other levers; nothing = anywhere."""
         return ()
 
     def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
-        """Return what may stand in place of a value that is none of the lever's, of which the nearest that is one."""
+        """Return the substitute for a value that is none of the lever's: the nearest that is one."""
         return (nearest,)
 
     def drawing(self, setting: Setting) -> str:
-        """Return what the lever does in a setting, as SVG."""
+        """Return a drawing of the lever's effect in a setting, as SVG."""
         return ""
 
     def cures(self, setting: Setting, sentence: str) -> Iterable[tuple[Any, Change]]:
-        """Return values of this lever that may mend a refusal, and what is turned for each; the nearest first."""
+        """Return values of this lever that may avoid a refusal, and the settings to turn for each; the nearest
+        first."""
         return ()
 
 
@@ -118,7 +119,7 @@ def short_refusal(levers: Sequence[CardLever], sentence: str) -> str:
 
 
 def nearest_of(sentence: str) -> tuple[Any, Any] | None:
-    """Return what a refusal got and what it says is nearest, where both are values; None otherwise.
+    """Return the refused value and the nearest one that the message names, where both are values; None otherwise.
 
     >>> nearest_of("policy.priority.priority_windows.lengths must not grow. Got (1, 2). Nearest: (2, 1).")
     ((1, 2), (2, 1))
@@ -131,7 +132,8 @@ def nearest_of(sentence: str) -> tuple[Any, Any] | None:
 
 
 def cures_of(levers: Iterable[CardLever], sentence: str, setting: Setting, check: Check) -> list[Cure]:
-    """Return what would mend a refused setting, a few of each lever, and nothing that would be refused again."""
+    """Return changes that would make a refused setting valid, a few of each lever, and none that would be refused
+    again."""
     offered = ((lever, *one) for lever in levers for one in lever.cures(setting, sentence))
     return list(itertools.islice(accepted_cures(offered, setting, check), MOST_CURES))
 

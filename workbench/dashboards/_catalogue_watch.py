@@ -12,7 +12,8 @@ from workbench.policies.policy import policies, questions
 
 
 class CatalogueWatch:
-    """Calls someone after each notebook cell that defined something new, or something anew; outside IPython, nobody."""
+    """Calls a function after each notebook cell that defined something new, or something again; outside IPython,
+    none."""
 
     def __init__(self, on_define: Callable[[], None]) -> None:
         self._on_define = on_define

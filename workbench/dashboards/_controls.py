@@ -1,7 +1,7 @@
 """Widgets of single levers: a slider with a number box, a drop-down, a tick, a text, a list as chips.
 
 A control hands its value on as a sweep file would write it. Nothing here knows a mechanism: ranges, units and meanings
-come from the lever alone. The box beside a slider takes any exact value of the lever's whole range.
+come from the lever alone. The box next to a slider takes any exact value of the lever's whole range.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def mark(widget: widgets.Widget, wrong: bool) -> None:
 
 
 def marked(words: str, why: str | None) -> str:
-    """Return what an option says, with the reason for which the whole setting would be refused.
+    """Return the text of an option, with the reason for which the whole setting would be refused.
 
     >>> marked("best fit", None), marked("best fit", "sweep: segments must be at least 64. Got 8.")
     ('best fit', 'best fit (refused here: segments must be at least 64. Got 8.)')
@@ -130,8 +130,7 @@ def marked(words: str, why: str | None) -> str:
 
 
 def row(lever: Lever, *displayed: widgets.Widget) -> widgets.Box:
-    """Return a labelled row; the lever's meaning appears when the pointer rests on it. What has no name has no
-    label."""
+    """Return a labeled row; the lever's meaning appears when the pointer rests on it. What has no name has no label."""
     box = widgets.HBox([*([_label(lever)] if lever.name else []), *displayed])
     box.add_class("wb-row")
     return box
@@ -249,7 +248,7 @@ class NameControl(_OneWidget):
         self.offered: Sequence[str] = lever.choices
 
     def offer(self, names: Sequence[str]) -> None:
-        """Let these names alone be chosen, and the present one; nobody is called."""
+        """Let these names alone be chosen, and the present one; no listener is called."""
         present = self.field.value
         kept = [name for name in self.lever.choices if name in names or name == present]
         if kept != list(self.offered):

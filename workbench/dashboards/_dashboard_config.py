@@ -50,7 +50,7 @@ class DashboardConfig(NamedTuple):
     first: Sequence[str] = ()
     """The levers that matter first, as patterns of their paths: they stand on top."""
     machine_rules: Mapping[str, type[Spec]] = {}
-    """What else may say the machine, beside the presets: the words of the drop-down, and the levers below it."""
+    """The keys other than presets that may give the machine: the words of the drop-down, and the levers below it."""
     dropped_file_workload: type[Workload] | None = None
     """The workload that a file dropped into the page becomes, by its lever `trace`; None = none can be dropped."""
     cards: Callable[[], Sequence[Any]] = tuple

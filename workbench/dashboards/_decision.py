@@ -37,7 +37,7 @@ def decision_picture(decision: Decision) -> str:
 
 
 def decision_words(decision: Decision) -> str:
-    """Return what a page says of a decision."""
+    """Return the text of a page on a decision."""
     who = f"<b>{escaped(decision.policy)}</b> is asked: {escaped(decision.question)}."
     rule = f"<p>{escaped(decision.rule)}</p>" if decision.rule else ""
     return f"<p>{who}</p>{rule}<p><b>{escaped(answer_words(decision))}</b></p>{_table(decision)}"
@@ -54,7 +54,7 @@ def answer_words(decision: Decision) -> str:
 
 
 def _score_words(decision: Decision) -> str:
-    """Return which candidate has the highest score, and by how much."""
+    """Return the candidate with the highest score, and its lead."""
     modules, scores = candidates(decision, "modules"), candidates(decision, "scores", decision.wrote)
     ranked = sorted(zip(scores, modules, strict=True), reverse=True)
     best = [str(int(module)) for score, module in ranked if score == ranked[0][0]]
@@ -65,7 +65,7 @@ def _score_words(decision: Decision) -> str:
 
 
 def _range_words(decision: Decision) -> str:
-    """Return where a request goes, and how far that is from either end of the memory."""
+    """Return the place to which a request goes, and its distance from either end of the memory."""
     length, segments, start = (decision.saw["length"], decision.saw["segments"], decision.answer)
     free = holes(decision.saw["free"], segments, length)
     fitting = [hole for hole in free if hole.lowest >= 0]

@@ -55,7 +55,7 @@ class HistogramPanel(CanvasWidget):
 
 
 def histogram_scene(difference: DrainDifference, names: tuple[str, str] | None = None) -> dict[str, Any]:
-    """Return what the browser draws of one comparison."""
+    """Return the data that the browser draws of one comparison."""
     (panel,) = difference.panels
     names = names or (panel.of.baseline, panel.of.name)
     verdict = judge({"": panel.of.paired})[""]
@@ -129,7 +129,7 @@ class MultiplesPanel(PickingWidget):
 
 
 def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, Any]:
-    """Return what the browser draws: the best first."""
+    """Return the data that the browser draws: the best first."""
     ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -_mean(one[1]).mean)
     return {
         "label": difference.label,

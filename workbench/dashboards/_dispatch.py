@@ -29,7 +29,7 @@ from workbench.records.dispatch import DispatchRecord
 class DispatchView(Spec):
     """What the panels show of the runs."""
 
-    colours: Literal["priority", "channel"] = lever("priority", description="what the colours of the timeline tell")
+    colours: Literal["priority", "channel"] = lever("priority", description="what the colors of the timeline tell")
     first_module: int = lever(0, least=0, most=4095, unit="modules", description="the first module of the timeline")
     modules: int = lever(4, least=1, most=16, unit="modules", description="how many modules the timeline shows")
     waiting: Literal["mean", "p99", "max"] = lever("mean", description="which waiting is shown by priority")
@@ -45,7 +45,7 @@ class DispatchView(Spec):
 
 
 def resources_line(machine: Machine) -> str:
-    """Return what a dispatcher reserves on a machine.
+    """Return the resources that a dispatcher reserves on a machine.
 
     >>> resources_line(Machine(compute_units=8))
     '8 modules of 4 units; a unit: 64 vgpr, 50 sgpr, 10 waves; a module: 128 shared, 16 workgroups'
@@ -96,7 +96,8 @@ CONFIG = DashboardConfig(
     first=("machine.compute_units", "machine.simds_a_unit", "workload.*.count"),
     cards=dispatch_card_levers,
 )
-"""The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""
+"""The document's dispatcher on both sides, but on one side no group passes while the most urgent one keeps it
+waiting."""
 
 
 def dispatch_dashboard() -> PairedDashboard:

@@ -201,7 +201,7 @@ class OfPolicy(CardLever):
     off: Callable[[Any], Any]
     """What takes the place of that policy when the lever is to count no more."""
     usual: Callable[[Setting, Any], Any]
-    """The value that the lever would have beside those of a side's policy, which has none of it."""
+    """The value that the lever would have next to those of a side's policy, which has none of it."""
     draw: Callable[[Setting, list[Any]], str]
     """The drawing of the policies of both sides; of one where they are the same."""
     allowed: Callable[[Setting], Sequence[float]] | None = None
@@ -388,7 +388,7 @@ def _usual_groups(setting: Setting) -> int:
 
 
 def _report(probe: Any, blocks: int) -> Callable[[int], int]:
-    """Return what a probe reports of a free run that begins with a group."""
+    """Return the report of a probe on a free run that begins with a group."""
     size, lengths = blocks // (value_of(probe, "groups") or blocks), value_of(probe, "run_lengths")
 
     def report(run: int) -> int:

@@ -11,7 +11,7 @@ from workbench.policies.probes.shift_probe import dividing
 from workbench.workloads.synthetic.random_groups import RandomGroups, laws_of
 
 MOST_BLOCKS = 512
-"""Where the slider of N ends; the box beside it takes all that the machine's lever does."""
+"""The end of the slider of N; the box next to it takes all that the machine's lever does."""
 
 
 def vgpr_blocks(setting: Mapping[str, Any]) -> int:
@@ -53,7 +53,7 @@ def blocks_allowed(setting: Mapping[str, Any]) -> list[int]:
 
 
 def waves_allowed(setting: Mapping[str, Any]) -> list[int]:
-    """Return the most waves that a workgroup may have, so that an empty module has room for the largest."""
+    """Return the most waves that a workgroup may have, so that an empty module has space for the largest."""
     machine, most = Machine.read(setting["machine"]), _most_a_wave(setting)
     of_units = [resource for resource in machine.resources() if resource.level == "unit"]
     share = min(resource.blocks // max(most.get(resource.label, 1), 1) for resource in of_units)

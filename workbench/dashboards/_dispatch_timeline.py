@@ -35,7 +35,7 @@ def dispatch_scene(
     by: Literal["priority", "channel"],
     modules: tuple[int, int],
 ) -> dict[str, Any]:
-    """Return what the browser draws of two runs; the first module is on top, as in the figure."""
+    """Return the data that the browser draws of two runs; the first module is on top, as in the figure."""
     records = [by_start(record) for record in records]
     whole = max(1, *map(makespan, records))
     until = min(whole, *(_drawable(record, modules, whole) for record in records))
@@ -69,7 +69,7 @@ def dispatch_scene(
 
 
 def _kinds(records: Sequence[DispatchRecord], by: str) -> list[int]:
-    """Return the priorities, from 1, or the channels, from 0, that the colours tell apart."""
+    """Return the priorities, from 1, or the channels, from 0, that the colors tell apart."""
     if by == "channel":
         return [*range(records[0].channels)]
     return [*range(1, 1 + max(int(record.level.max(initial=record.levels)) for record in records))]

@@ -1,6 +1,6 @@
 """A file dropped into the page, kept as long as the dashboard is open, and the lasting copy that a sweep names.
 
-It is a temporary file; one that a saved sweep names is copied beside that, by its digest.
+It is a temporary file; one that a saved sweep names is copied into the folder of that sweep, by its digest.
 """
 
 from __future__ import annotations

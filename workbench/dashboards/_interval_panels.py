@@ -50,7 +50,7 @@ class IntervalsPanel(CanvasWidget):
 def intervals_scene(
     title: str, x: str, y: str, sides: Sequence[Side], doubling: bool = False, names: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what the browser draws."""
+    """Return the data that the browser draws."""
     means = np.concatenate([side.means.mean for side in sides])
     return {
         "words": "",
@@ -90,7 +90,7 @@ class NotedPanel(IntervalsPanel):
         places: int | np.ndarray = 0,
         empty_text: str = "",
     ) -> None:
-        """Show numbers of a record beside each other.
+        """Show numbers of a record side by side.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class NotedPanels:
 
     @property
     def notes(self) -> Notes:
-        """Return what is to be noted of every run."""
+        """Return the notes to take of every run."""
         return {panel.heading: panel.note for panel in self.noted}
 
     def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:

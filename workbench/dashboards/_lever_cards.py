@@ -1,6 +1,6 @@
 """The levers that a page is about, on top of it: a card each, for both sides, with a drawing of what it does.
 
-Beside the card that a refusal is about stands what would cure it.
+Next to the card that a refusal is about stands its cure.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LeverCards:
         self.refresh()
 
     def refuse(self, sentence: str) -> bool:
-        """Say why a setting was refused beside the lever that it is about; what mends it follows when levers rest.
+        """Say why a setting was refused next to the lever that it is about; the cure follows when levers rest.
 
         Return whether one of the cards is about it.
         """
@@ -180,7 +180,7 @@ class CardSide:
         self.widget.add_class(f"wb-card-{side.split()[0]}")
 
     def show(self, state: State, offers: Sequence[float], can_turn_off: bool) -> None:
-        """Show a state and where the slider stops; nobody is called."""
+        """Show a state and the stops of the slider; no listener is called."""
         self.words.value = f"<b>{escaped(self._side)}</b> {escaped(state.words)}"
         self.can_turn_off = can_turn_off
         self.switch.description, way = ("×", "off") if can_turn_off else ("on", "on, with the value below,")

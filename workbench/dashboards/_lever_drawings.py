@@ -145,7 +145,7 @@ def history_drawing(lengths: Sequence[int]) -> str:
 
 
 def _longest(free: Sequence[bool]) -> tuple[int, int]:
-    """Return where the longest run begins and how long it is, the first of equals."""
+    """Return the start and the length of the longest run, the first of equals."""
     best, begin = (0, 0), 0
     for place, one in enumerate([*free, False]):
         if not one:

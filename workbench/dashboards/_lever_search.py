@@ -112,6 +112,6 @@ def _in_order(name: list[str], path: list[str]) -> bool:
 
 
 def _names(sentence: str) -> list[str]:
-    """Return what may be a lever's path in a sentence, also without the place in a list at its end."""
+    """Return the possible paths of levers in a sentence, also without the place in a list at its end."""
     names = _NAME.findall(sentence)
     return [*names, *(re.sub(r"\[\d+\]$", "", name) for name in names if name.endswith("]"))]

@@ -1,6 +1,6 @@
 """Controls of the machine: a preset with some of its levers, or a rule with levers of its own.
 
-N of a resource, the blocks that each SIMD has, is a lever beside the number of SIMDs.
+N of a resource, the blocks that each SIMD has, is a lever next to the number of SIMDs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class MachineControl(Control):
         Raises
         ------
         InputError
-            A rule is not complete: what is to be typed first nobody can try.
+            A rule is not complete: a rule that is still to be typed cannot be tried.
         """
         if name in self.rules:
             self._of.read(self.rules[name].plain())
@@ -77,7 +77,7 @@ class MachineControl(Control):
             yield
 
     def say_refused(self, refused: Mapping[str, str]) -> None:
-        """Mark the names that the check of the whole setting refuses, each with the reason; nobody is called."""
+        """Mark the names that the check of the whole setting refuses, each with the reason; no listener is called."""
         if dict(refused) != self._refused:
             self._refused, present = dict(refused), self.names.value
             self.names.unobserve(self._chosen, "value")

@@ -17,7 +17,7 @@ from workbench.records.malloc import MallocRecord
 
 
 def warps_line(machine: Machine) -> str:
-    """Return what the machine means here.
+    """Return the meaning of the machine here.
 
     >>> warps_line(Machine(wave_size=32, compute_units=132))
     'warps of 32 threads; the heap and its locks are options of the engine'

@@ -1,4 +1,4 @@
-"""What a dropped snapshot recorded: its bytes over time beside a replay, and its segments at any moment."""
+"""The history of a dropped snapshot: its bytes over time next to a replay, and its segments at any moment."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _exactness(one: CardHistory) -> str:
 def _peaks(one: CardHistory, replayed: Any, chosen: AllocatorSettings | None) -> str:
     recorded, under = int(one.recorded.reserved.max()), int(replayed.max())
     is_relaid = chosen is not None and not one.replay.recording.is_whole
-    start = " The replay starts with what was live before the history, laid out anew." if is_relaid else ""
+    start = " The replay starts with what was live before the history, laid out again." if is_relaid else ""
     name = escaped(_name(chosen, one.own))
     return (
         f"<p>{one.name}: reserved at most {bytes_said(recorded)} recorded, {bytes_said(under)} under {name}.{start}</p>"
@@ -213,7 +213,7 @@ def _peaks(one: CardHistory, replayed: Any, chosen: AllocatorSettings | None) ->
 
 
 def _event(one: CardHistory, after: int) -> str:
-    """Return which moment it is, and what the event before it did."""
+    """Return the moment, and the action of the event before it."""
     if not one.events:
         return "The moment of the snapshot"
     if not after:

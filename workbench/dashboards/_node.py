@@ -17,7 +17,7 @@ from workbench.records.node import NodeRecord
 
 
 def node_line(machine: NodeMachine) -> str:
-    """Return what a node is, in a line.
+    """Return a line that describes a node.
 
     >>> node_line(NodeMachine.read({"cards": 2, "modules": 3}))
     '2 GPUs and 0 CPUs, 2 GiB in all; direct links of 150 GB/s; 3 modules and 3 walkers a card'
@@ -127,7 +127,7 @@ class NodePanels(NotedPanels):
 
 
 def _ended(place: int, record: NodeRecord, last: int) -> Side:
-    """Return how many groups have ended by evenly spaced cycles."""
+    """Return the number of groups that have ended by evenly spaced cycles."""
     at = np.linspace(0, last, _PLACES)
     count = np.searchsorted(np.sort(record.ended[record.ended >= 0]), at, "right").astype(float)
     return Side(place, at, without_limits(count))

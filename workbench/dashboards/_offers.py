@@ -1,12 +1,12 @@
 """Offers of a page's controls: no more values than the check of the whole setting takes.
 
-The check is that of reading a plan, asked of values that nobody has chosen yet: workload against machine, policies
-against levers. No workload is drawn, which can take seconds at the end of a slider, and nothing is run; what is seen
-only then is refused when it is chosen. A slider of few stops is asked for each of them; of a longer one its ends are,
-and where an end is refused, the last stop that is not is looked for by halves; if one of a few stops between the two
-ends is refused, or one beyond them is not (what must divide, or be divided), all are asked for. A drop-down is asked
-for every name: a lever's that is refused is left out; a policy or a preset that is refused is marked, with the reason,
-for a lever of its own may be the cure.
+The check is that of reading a plan, asked of values that are not chosen yet: workload against machine, policies against
+levers. No workload is drawn, which can take seconds at the end of a slider, and nothing is run; what is seen only then
+is refused when it is chosen. A slider of few stops is asked for each of them. Of a longer one its ends are asked, and
+where an end is refused, the last stop that is not is looked for by halves. If one of a few stops between the two ends
+is refused, or one beyond them is not, all are asked for. That is so for a value that must divide, or be divided. A
+drop-down is asked for every name: a lever's that is refused is left out; a policy or a preset that is refused is
+marked, with the reason, for a lever of its own may be the cure.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Offers:
         self._later = Later(self._next)
 
     def start(self) -> None:
-        """Look at every slider soon; where no page listens (a script, a test) nobody slides, and nothing is done."""
+        """Look at every slider soon; where no page listens (a script, a test) no slider moves, and nothing is done."""
         if has_loop():
             self._left = self._narrowing()
             self._later.start(REST_SECONDS)
@@ -104,7 +104,7 @@ def drop_downs(sidebar: Sidebar) -> Iterator[NameControl]:
 
 
 def catalogues(sidebar: Sidebar) -> Iterator[ChoiceControl | MachineControl]:
-    """Yield what is one of a catalogue: the policies of both sides, those that they hold, and the presets."""
+    """Yield the choices from a catalogue: the policies of both sides, those that they hold, and the presets."""
     for path, control in sidebar.walk():
         if isinstance(control, (ChoiceControl, MachineControl)) and path.partition(".")[0] in CATALOGUES:
             yield control
@@ -125,7 +125,7 @@ def marking_steps(control: ChoiceControl | MachineControl, check: Check) -> Iter
 
 
 def _refusal(control: ChoiceControl | MachineControl, name: str, check: Check) -> str:
-    """Return why a setting with another name is refused, empty = it is not."""
+    """Return the reason why a setting with another name is refused, empty = it is not."""
     try:
         with control.trying(name):
             return _why(check)
@@ -193,7 +193,7 @@ def limiting_steps(control: NumberControl, check: Check) -> Iterator[None]:
 
 
 def _allowed(stops: Sequence[float], value: float, passes: Passes) -> Generator[None, None, Sequence[float]]:
-    """Return the stops that pass; the present value alone where it is no stop and the one beside it does not."""
+    """Return the stops that pass; the present value alone where it is no stop and its neighbor does not pass."""
     if len(stops) <= FEW:
         return (yield from _each(stops, passes)) or [value]
     middle = nearest_stop(list(stops), value)

@@ -77,7 +77,7 @@ class Panels(Protocol):
 
     @property
     def notes(self) -> Notes:
-        """Return what the pictures need of every run beside its measures."""
+        """Return the needs of the pictures of every run in addition to its measures."""
 
     def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
         """Show one run of either side."""
@@ -166,7 +166,7 @@ class PairedDashboard(widgets.HBox):
         self.heartbeat.begin(self.update)
 
     def _repr_mimebundle_(self, **choices: Any) -> Any:
-        """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
+        """Return the display of a notebook: the widget, and in an unattended run a picture in its place."""
         bundle = super()._repr_mimebundle_(**choices) or {}
         if self.url_fragment.is_served:
             return bundle
@@ -280,7 +280,7 @@ class PairedDashboard(widgets.HBox):
         super().close()
 
     def _decision_runs(self) -> tuple[Sequence[str], Sequence[Setup], int]:
-        """Return what `why` steps through."""
+        """Return the decisions that `why` steps through."""
         if self._runs is None:
             raise InputError("there is no setting that can be run.")
         runs = PairedRuns(self.sidebar.config())
@@ -318,7 +318,7 @@ class PairedDashboard(widgets.HBox):
         return self.sidebar.workload.lasting({"workload": setting["workload"]})
 
     def _show_answer(self) -> None:
-        """Open the page with what was dropped, before any run, which it may not even allow; the zone is beside it."""
+        """Open the page with the dropped file, before any run, which it may not even allow; the zone is next to it."""
         workload, zone = self.sidebar.workload, self.sidebar.workload.drop
         if self.answer is None or zone is None:
             return
@@ -421,7 +421,7 @@ class PairedDashboard(widgets.HBox):
 
 
 def heading(config: DashboardConfig) -> str:
-    """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
+    """Return the first words of a page: a title, what one sees, and the meaning of the colors, as HTML."""
     title, summary = escaped(config.title), escaped(config.summary)
     folded = f'<details><summary>How to read this</summary><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></details>'
     return f'<div class="wb-heading"><h2>{title}</h2>{folded}</div>'

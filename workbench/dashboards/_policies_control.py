@@ -1,4 +1,4 @@
-"""Both sides' policies as a table: a row a slot, the baseline's beside the other's, their levers below."""
+"""Both sides' policies as a table: a row a slot, the baseline's next to the other's, their levers below."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ CONFIG = DashboardConfig(
     machine_rules={"a board by a rule": RegularBoard, "a topology file of your own": TopologyFile},
     dropped_file_workload=TracePool,
 )
-"""GPU 0 asks for twice its memory; nobody lends to it on one side, the fastest links decide on the other."""
+"""GPU 0 requests twice its memory; on one side no card lends to it, on the other the fastest links decide."""
 
 _QUANTILES = (0.5, 0.9, 0.99, 1.0)
 _SOURCES = ("cached", "driver", "borrowed", "not granted")
@@ -129,8 +129,7 @@ def used_note(record: PoolRecord) -> np.ndarray:
 
 
 def lent_note(record: PoolRecord) -> np.ndarray:
-    """Return what each card that has memory lends, over the whole run: float64[cards], GiB; moves count where they
-    lead."""
+    """Return the memory that each card lends, over the whole run: float64[cards], GiB; moves count where they lead."""
     stays = stays_of(record, ever_away(record))
     away = remote(record, stays)
     lent = np.bincount(stays.card[away], stays.taken[away], len(record.cards))
@@ -167,7 +166,7 @@ class CardMemoryPanel(CanvasWidget):
 
 
 def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[str, Any]:
-    """Return what the browser draws of two runs of the same requests; the first card is on top."""
+    """Return the data that the browser draws of two runs of the same requests; the first card is on top."""
     record = records[0]
     cards = np.flatnonzero(record.capacity)
     rows, until = ROWS * cards.size, max(record.time.size, 1)

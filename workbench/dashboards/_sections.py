@@ -79,7 +79,7 @@ def _row(key: str, controls: dict[str, Control]) -> widgets.Widget:
 
 
 def _empty_cell() -> widgets.Widget:
-    """Return what stands where a side has no such lever."""
+    """Return the placeholder where a side has no such lever."""
     return widgets.Label("–", tooltip="this side has no such lever, or is as the baseline")
 
 

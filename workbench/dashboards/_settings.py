@@ -25,7 +25,7 @@ DRAG_SECONDS = 1.0
 
 
 def differences(opening: Mapping[str, Any], setting: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Return what a setting has in other places than another one, by dotted path.
+    """Return the differences of a setting from another one, by dotted path.
 
     Mappings of other keys differ as wholes: another policy is another value.
 
@@ -77,7 +77,7 @@ def from_link(opening: Mapping[str, Any], link: str) -> dict[str, Any]:
 
 
 def path_of(value: Any, name: str) -> str | None:
-    """Return where a key stands in plain types, the first of several; None where it does not.
+    """Return the path of a key in plain types, the first of several; None where there is none.
 
     >>> path_of({"weighted": {"choices": [{"free": {}}, {"recent": {"nx": 64}}]}}, "nx")
     'weighted.choices[1].recent.nx'
@@ -96,13 +96,13 @@ def path_of(value: Any, name: str) -> str | None:
 
 
 def value_of(value: Any, name: str) -> Any:
-    """Return what a key holds wherever it stands in plain types, the first of several; None where there is none."""
+    """Return the value of a key wherever it stands in plain types, the first of several; None where there is none."""
     path = path_of(value, name)
     return None if path is None else look_up(value, path)
 
 
 def look_up(value: Any, path: str) -> Any:
-    """Return what stands at a path in plain types."""
+    """Return the value at a path in plain types."""
     for step in _steps(path):
         value = value[step]
     return value

@@ -16,7 +16,7 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.figures.drain_difference import drain_difference_data
 
 MOST_POLICIES = 8
-"""Policies beside the baseline."""
+"""Policies to compare with the baseline."""
 SLICE_SECONDS = 0.25
 
 
@@ -59,7 +59,7 @@ class SeveralPolicies:
         self._rest.cancel()
 
     def _offer(self) -> None:
-        """Offer the policies of the slot; its baseline stands beside all of them anyway."""
+        """Offer the policies of the slot; its baseline is compared with all of them anyway."""
         control = self._sidebar.policies.baseline[self.slot.value]
         offered = [(words, name) for words, name in control.names.options if name not in self._sidebar.policies.slots]
         self.names.options = offered

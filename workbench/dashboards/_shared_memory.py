@@ -24,7 +24,7 @@ from workbench.records.shared_memory import SharedMemoryRecord, drain_cycle
 
 
 def segments_line(machine: Machine) -> str:
-    """Return how much shared memory a unit has.
+    """Return the bytes of a unit's shared memory.
 
     >>> segments_line(Machine(segments=3, granule_bytes=128))
     '3 segments of 128 B: 384 B a unit'
@@ -100,7 +100,7 @@ class TimePanels(CanvasWidget):
 
 
 def time_scene(names: Sequence[str], records: Sequence[SharedMemoryRecord]) -> dict[str, Any]:
-    """Return what the browser draws of two runs."""
+    """Return the data that the browser draws of two runs."""
     whole = max(1, *map(drain_cycle, records))
     until = min([whole, *(_drawable(record) for record in records if len(record.grant) > MOST_GRANTS)])
     segments = records[0].segments

@@ -137,7 +137,7 @@ class Sidebar:
             controls[path].turn(value)
 
     def looked_at(self) -> Spec:
-        """Return what the panels are to show."""
+        """Return the content of the panels."""
         return self._view.read(self.view.plain())
 
     def refresh(self) -> None:
@@ -175,7 +175,7 @@ class Sidebar:
             control.show(setting[name])
 
     def _roots(self) -> dict[str, Control]:
-        """Return every control beside those of the policies, by the first word of its path."""
+        """Return every control except those of the policies, by the first word of its path."""
         return {
             "machine": self.machine,
             "workload": self.workload,

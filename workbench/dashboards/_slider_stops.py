@@ -11,7 +11,7 @@ MOST_EVEN = 256
 """Up to so many equal steps a slider is divided evenly; above, as a logarithm."""
 
 ABOVE_DEFAULT = 1000
-"""A slider ends at so many times the default; the number box beside it takes the whole range."""
+"""A slider ends at so many times the default; the number box next to it takes the whole range."""
 
 _EACH_UP_TO = 32
 _PER_DOUBLING = 16

@@ -44,7 +44,7 @@ class MemoryCurvesPanel(PickingWidget):
 
 
 def curves_scene(lines: list[Line]) -> dict[str, Any]:
-    """Return what the browser draws."""
+    """Return the data that the browser draws."""
     events = max((len(line.bytes) - 1 for line in lines), default=0)
     peak = max((int(line.bytes.max()) for line in lines), default=0)
     unit, word = (_GIB, "GiB") if peak >= _GIB else (_MIB, "MiB")
@@ -85,7 +85,7 @@ PAGE = 2 << 20
 SCATTERED = 4
 """Memory that lay at so many times the places that it needed at most is drawn moment by moment, without gaps."""
 AGES = (10, 100, 1_000, 10_000)
-"""Events at which another colour begins."""
+"""Events at which another color begins."""
 
 AGE_KEY = (
     ("< 10", "ages0"),
@@ -144,7 +144,7 @@ def places_of(address: np.ndarray, size: np.ndarray) -> Places:
 
 
 def map_scene(lives: Lives, moment: Moment, time_us: np.ndarray, colour: Colour, peak: int) -> dict[str, Any]:
-    """Return what the browser draws of a moment.
+    """Return the data that the browser draws of a moment.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ def map_scene(lives: Lives, moment: Moment, time_us: np.ndarray, colour: Colour,
         What is there then.
     time_us : ndarray
         int64[events], when each event was, -1 = not known.
-    colour : {"age", "state"}
-        What the blocks' colours mean.
+    color : {"age", "state"}
+        What the blocks' colors mean.
     peak : int
         The most bytes that were reserved at a time.
     """
@@ -187,13 +187,13 @@ def _key(heading: str, key: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def age_fills(moment: Moment) -> np.ndarray:
-    """Return which of `AGE_KEY` each block has: int64[blocks]."""
+    """Return the place in `AGE_KEY` of each block: int64[blocks]."""
     age = np.searchsorted(AGES, moment.after - moment.born, side="right")
     return np.where(moment.born == 0, len(AGE_KEY) - 1, age)
 
 
 def ages_us(moment: Moment, time_us: np.ndarray) -> np.ndarray:
-    """Return how long ago each block was allocated, in microseconds; -1 where that is not known: int64[blocks]."""
+    """Return the age of each block, in microseconds; -1 where it is not known: int64[blocks]."""
     if not moment.after:
         return np.full(len(moment.born), -1)
     then, now = time_us[np.maximum(moment.born, 1) - 1], time_us[moment.after - 1]

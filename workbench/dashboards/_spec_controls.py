@@ -277,7 +277,7 @@ class ChoiceControl(Control):
         Raises
         ------
         InputError
-            Its own levers are not complete: what is to be typed first nobody can try.
+            Its own levers are not complete: a value that is still to be typed cannot be tried.
         """
         if name not in self._stand_ins:
             self._known()[name].read({name: self._plain_levers(name)})
@@ -285,7 +285,7 @@ class ChoiceControl(Control):
             yield
 
     def say_refused(self, refused: Mapping[str, str]) -> None:
-        """Mark the names that the check of the whole setting refuses, each with the reason; nobody is called.
+        """Mark the names that the check of the whole setting refuses, each with the reason; no listener is called.
 
         They can still be chosen: a lever of their own may be what it takes.
         """
@@ -314,7 +314,7 @@ class ChoiceControl(Control):
         mark(self.names, wrong)
 
     def refresh(self) -> None:
-        """Offer what has been defined since, and build anew what has been defined again."""
+        """Offer what has been defined since, and build again what has been defined again."""
         with self._quietly():
             chosen, offered = self.names.value, self._options()
             self.names.options = offered

@@ -1,4 +1,4 @@
-"""A picture in a dashboard's place, where a notebook is run and nobody watches."""
+"""A picture in a dashboard's place, where a notebook runs unattended."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ RUN_SECONDS = 2.0
 
 
 def is_unwatched() -> bool:
-    """Return whether this process runs notebooks that nobody watches."""
+    """Return whether this process runs notebooks unattended."""
     return bool(os.environ.get(STILL))
 
 
 def static_view(config: Mapping[str, Any], measure: str) -> dict[str, Any]:
-    """Return what stands where a dashboard would: its first picture, and what it was opened with in words.
+    """Return the substitute for a dashboard: its first picture, and what it was opened with in words.
 
     `config` is the page's sweep. The words stand alone where both sides are the same, or a run fails.
     """

@@ -157,7 +157,7 @@ class StudyView:
         return [[front.interval(point, objectives[one.name]).mean for one in measures] for point in held]
 
     def _places(self, measures: list[Measure]) -> tuple[list[list[float]], str]:
-        """Return where the points of the front lie, on fresh seeds where they were run there, and what to say of it."""
+        """Return the points of the front, on fresh seeds where they were run there, and the note on them."""
         grey = "grey: every other trial, on the seeds that it was tuned on"
         if self.results.holdout is None:
             values = [_values(self.results, trial) for trial in self.results.best_trials]
@@ -171,7 +171,7 @@ class StudyView:
 
 
 def _measures(results: StudyResults) -> list[Measure]:
-    """Return what a point of the study has a mean of: its objectives, then what its constraints bound."""
+    """Return the measures of which a point of the study has a mean: its objectives, then what its constraints bound."""
     measures = [*(one.measure for one in results.study.objectives), *(one.measure for one in results.study.constraints)]
     return list({one.name: one for one in measures}.values())
 
@@ -184,7 +184,7 @@ def _values(results: StudyResults, trial: Trial) -> dict[str, float]:
 
 
 def _growth(results: StudyResults) -> Growth:
-    """Return how the best grew: the hypervolume so far, or with one objective its best value so far."""
+    """Return the growth of the best: the hypervolume so far, or with one objective its best value so far."""
     objectives, costs = results.study.objectives, results.costs()
     trials = max(results.study.trials, len(costs))
     if len(objectives) > 1:
@@ -214,7 +214,7 @@ def _of_goal(rows: list[dict[str, str]], goal: str) -> tuple[list[tuple[str, flo
 
 
 def _counted(results: StudyResults, is_tuned_now: bool) -> str:
-    """Return how far the study is, in words."""
+    """Return the progress of the study, in words."""
     trials = max(results.study.trials, len(results.all_trials))
     further = {"failed": len(results.failures), "given up": len(results.pruned)}
     words = "".join(f", {count} {word}" for word, count in further.items() if count)

@@ -60,7 +60,7 @@ def _point_words(saved: SavedSweep, point: SavedPoint) -> str:
 
 
 def setting_of(sidebar: Sidebar, saved: SavedSweep, point: SavedPoint) -> dict[str, Any]:
-    """Return the setting of a page that shows a point beside its baseline.
+    """Return the setting of a page that compares a point with its baseline.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from workbench.records.translation import SERVED_BY, TranslationRecord
 
 
 def hierarchy_line(machine: TranslationMachine) -> str:
-    """Return what a machine's hierarchy is, in a line.
+    """Return a line that describes a machine's hierarchy.
 
     >>> hierarchy_line(TranslationMachine())
     '16 cores of 32 entries, 512 shared, 12 cycles away; a walk takes 400 cycles, 8 at a time'

@@ -44,7 +44,7 @@ class WorkloadControl(Control):
         self.drop = None if dropped is None else DropZone(_PROMPT, self._receiver(dropped))
         self._zone = widgets.VBox([] if self.drop is None else [self.drop])
         self.head = widgets.VBox([self._zone, row(_REGIME, self.names)])
-        """The place for a file of one's own and the drop-down: what stands on top of a page."""
+        """The place for a file of the user's and the drop-down: the top of a page."""
         self.widget = self.levers.widget
 
     def close(self) -> None:
@@ -53,7 +53,7 @@ class WorkloadControl(Control):
             self.drop.close()
 
     def workload(self) -> Workload:
-        """Return what the levers say.
+        """Return the setting of the levers.
 
         Raises
         ------

@@ -113,7 +113,7 @@ class PageHandler(TornadoVoilaHandler):
             self.finish({"page": ticket})
 
     def on_connection_close(self) -> None:
-        """End the kernel of a page that nobody waits for any more."""
+        """End the kernel of a page that is closed."""
         super().on_connection_close()
         self.is_closed = True
         self._ending = asyncio.ensure_future(self._end_if_gone())
@@ -156,7 +156,7 @@ class _Guarded:
 
 
 def guarded(handler: type) -> type:
-    """Return a handler that answers nobody who is not let in."""
+    """Return a handler that answers only visitors who are let in."""
     return type(handler.__name__, (_Guarded, handler), {})
 
 
@@ -188,7 +188,8 @@ class Server(Voila):
         return f"{self.connection_url}?token={quote(self.token, safe='')}"
 
     def launch_browser(self) -> None:
-        """Send the user's browser to the page by a file that nobody else can read: others see a command's arguments."""
+        """Send the user's browser to the page by a file that no other user can read: others see a command's
+        arguments."""
         file = Path(self.connection_dir, "open.html")
         refresh = f'<meta http-equiv="refresh" content="0;url={escaped(self.display_url)}">'
         file.write_text(refresh, encoding="utf-8")

@@ -72,7 +72,7 @@ class Pages:
         """Of each ticket that was used; empty while the kernel begins."""
 
     def __len__(self) -> int:
-        """Return how many pages there are, tickets that are still valid included."""
+        """Return the number of pages, tickets that are still valid included."""
         now = self._clock()
         self._tickets = {ticket: until for ticket, until in self._tickets.items() if now < until}
         known = self._kernels.items()
@@ -113,7 +113,7 @@ class Pages:
 
 
 def server_full_message(most: int) -> str:
-    """Return what is said to a page for which there is no place.
+    """Return the message for a page for which there is no place.
 
     >>> server_full_message(1)
     '1 page of this dashboard is open, as many as may be at once (--pages): close one, then open this one again.'

@@ -1,6 +1,6 @@
 """Paired runs of two points at the same seeds, done seed by seed.
 
-A few seeds are there at once and the rest follows; notes keep a few numbers of each record beside its measures.
+A few seeds are there at once and the rest follows; notes keep a few numbers of each record in addition to its measures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from workbench.runs.execution import execute_runs
 from workbench.runs.run import PlannedPoint, PlannedRun
 
 Notes = Mapping[str, Callable[[Any], np.ndarray]]
-"""What is kept of every record beside its measures: a name, and the function that finds a few numbers."""
+"""The notes of every record in addition to its measures: a name, and the function that finds a few numbers."""
 
 
 class PairedRuns:
@@ -50,7 +50,7 @@ class PairedRuns:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Return what figures call the two: the policies in which they differ."""
+        """Return the names of the two in figures: the policies in which they differ."""
         names = LineNames(RunSet(self._plan, []))
         return names.of(self.points[0]), names.of(self.points[1])
 
@@ -61,16 +61,16 @@ class PairedRuns:
 
     @property
     def n_seeds(self) -> int:
-        """Return how many seeds are wanted."""
+        """Return the number of seeds to run."""
         return len(self._plan.sweep.seeds)
 
     @property
     def n_done(self) -> int:
-        """Return how many seeds have been run."""
+        """Return the number of seeds that have been run."""
         return len(self._done_seeds)
 
     def noted(self, note: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return what was noted of the runs of the baseline and of the other, in the order of the seeds."""
+        """Return the notes on the runs of the baseline and of the other, in the order of the seeds."""
         baseline, other = (self._noted.get((point.id, note), []) for point in self.points)
         return baseline, other
 
@@ -91,7 +91,7 @@ class PairedRuns:
         return RunSet(Plan(sweep, self._plan.points), self._rows)
 
     def records(self, seed: int) -> list[Any]:
-        """Return what happened on either side at one seed.
+        """Return the records of both sides at one seed.
 
         Raises
         ------

@@ -84,7 +84,7 @@ def environment(token: str) -> dict[str, str]:
 
 
 def free_port(port: int) -> int:
-    """Return the port as it is if nobody listens there; for 0 any free one.
+    """Return the port as it is if it is free; for 0 any free one.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Build the site: assemble its sources in one folder, let Sphinx make pages of them, check every link between them.
 
-A file is written only where it changed, so that Sphinx builds anew what must be; what no longer belongs there is
+A file is written only where it changed, so that Sphinx builds again what must be; what no longer belongs there is
 removed.
 """
 

@@ -50,7 +50,7 @@ def _notebook_source(file: Path, execute: bool) -> str:
 
 
 def executed_copy(file: Path) -> Path:
-    """Return where the executed copy of a notebook lies."""
+    """Return the path of the executed copy of a notebook."""
     text = file.read_text(encoding="utf-8")
     sweeps = [(SWEEPS / name).read_text(encoding="utf-8") for name in sorted(set(_SWEEP.findall(text)))]
     what = json.dumps([_FORM, text, sweeps, __version__, _revisions("\n".join([text, *sweeps]))])

@@ -77,7 +77,7 @@ def handwritten_pages() -> Iterator[Page]:
 
 
 def deviations() -> dict[str, Path]:
-    """Return the lists of what departs from the specifications, by room."""
+    """Return the lists of what departs from the specifications, by space."""
     return {file.parent.name: file for file in sorted((ROOT / "workbench").rglob("DEVIATIONS.md"))}
 
 
@@ -96,7 +96,7 @@ def page(here: str, text: str, folder: Path, room: str = "") -> Page:
 
 
 def _of_verdicts(match: re.Match[str]) -> str:
-    """Return what stands for a number or a word of the kept verdicts."""
+    """Return the text for a number or a word of the kept verdicts."""
     rest = match["rest"].strip()
     if match["what"] == "run":
         return of_run(rest)

@@ -84,7 +84,7 @@ def is_former(row: Row) -> bool:
 
 
 def statistic_of(case: Row) -> str:
-    """Return what the estimate of a kept case is, nothing of what is counted.
+    """Return the estimate of a kept case, nothing of what is counted.
 
     >>> statistic_of({"p": 0.1, "measure": "m", "note": "mean difference 13.39 [10.03, 16.75] (95 %, t)"})
     'mean'
@@ -100,7 +100,7 @@ def statistic_of(case: Row) -> str:
 
 
 def count(id: str, what: str) -> str:
-    """Return how many cases of a claim are `for` it, `against` it or `neither`, or how many there are (`cases`)."""
+    """Return the number of cases of a claim that are `for` it, `against` it or `neither`, or of all (`cases`)."""
     row = row_of(id)
     counts = {side: row[f"cases_{side}"] for side in ("for", "against", "neither")}
     return str({**counts, "cases": sum(counts.values())}[what])

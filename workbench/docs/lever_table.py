@@ -41,7 +41,7 @@ def lever_facts(cls: type[Spec], one: Lever) -> list[str]:
 
 
 def lever_values(one: Lever) -> str:
-    """Return what a lever may be, as Markdown: choices as code.
+    """Return the domain of a lever, as Markdown: choices as code.
 
     >>> lever_values(Lever("tie", "choice", "low", choices=("low", "high")))
     '`low`, `high`'

@@ -53,7 +53,8 @@ def anchor(name: str) -> str:
 
 
 def entry(name: str, *parts: str) -> str:
-    """Return what a page says of one name, below a heading; a plain name is the anchor of its heading as it stands."""
+    """Return the text of a page on one name, below a heading; a plain name is the anchor of its heading as it
+    stands."""
     plain = re.fullmatch(r"[a-z0-9_-]+", name)
     return sections("" if plain else anchor(name.replace(" ", "-")), f"## {name}", *parts)
 
@@ -112,12 +113,13 @@ def first_sentence(text: str) -> str:
 
 
 def from_docstring(where: str, kind: str = "class", *options: str) -> str:
-    """Return what lets Sphinx put in what a class, a function or a module (`module::name`) says of itself."""
+    """Return the directive by which Sphinx inserts the docstring of a class, a function or a module
+    (`module::name`)."""
     return code("\n".join([f".. auto{kind}:: {where}", *(f"   :{option}:" for option in options)]), "{eval-rst}")
 
 
 def of_class(cls: type) -> str:
-    """Return what lets Sphinx put in a class that is told at several places."""
+    """Return the directive by which Sphinx inserts a class that several places describe."""
     return from_docstring(f"{cls.__module__}::{cls.__qualname__}", "class", "no-index")
 
 

@@ -43,7 +43,7 @@ _ITEM = re.compile(
 )
 _CLAIM = re.compile(r"\bH(?P<spec>\d)\.(?P<claim>\d+)\b(?!\w)|\bEm(?:bodiments?|\.) (?P<em>\d+)\b")
 _LETTERS = {1: "RVEDT", 4: "RVET"}
-"""Those that stand for items of a room; elsewhere D and T are other things."""
+"""Those that stand for items of a package; elsewhere D and T are other things."""
 _UNTOUCHED = re.compile(r"((?m:^#{1,6} [^\n]*)|```.*?```|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|<[^>\n]+>)", re.DOTALL)
 """Headings, code, links and tags, which stay as they are."""
 
@@ -85,7 +85,7 @@ def linked(text: str, room: int | None = None) -> str:
     ----------
     text : str
         Markdown.
-    room : int, optional
+    space : int, optional
         The specification that a number without one belongs to.
 
     Examples

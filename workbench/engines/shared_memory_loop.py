@@ -109,7 +109,7 @@ class State(NamedTuple):
     owner: np.ndarray = column(np.int32, "segments", fill=NOBODY)
     """The row that holds each segment; kept for layouts that are not contiguous."""
     moves: np.ndarray = log("moves", 5, kept="always")
-    """Cycle, row, old start, new start, the row for which room was made."""
+    """Cycle, row, old start, new start, the row for which space was made."""
     refusals: np.ndarray = log("refusals", 3)
     """Cycle, row, free segments."""
 
@@ -306,7 +306,8 @@ def _next_try(rules: Rules, counters: np.ndarray, helped: int) -> int:
 
 @kernel
 def _next_candidate(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
-    """Return when the next workgroup enters the look-ahead, NEVER when the look-ahead is full or no more will come."""
+    """Return the cycle at which the next workgroup enters the look-ahead, NEVER when the look-ahead is full or no more
+    will come."""
     row = state.counters[COUNT.head]
     for _ in range(rules.look_ahead + 1):
         if row >= jobs.arrival.size:

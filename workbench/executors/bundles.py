@@ -54,7 +54,7 @@ class Bundle(NamedTuple):
         return f"seed {task.seed} of {shortened(', '.join(policies), MOST_OF_NAME)}"
 
     def after(self, done: int) -> Iterator[Bundle]:
-        """Yield what is left when the first runs are done: one bundle or none."""
+        """Yield the remainder when the first runs are done: one bundle or none."""
         if done < len(self.tasks):
             yield Bundle(self.setups, self.tasks[done:], self.user_measures)
 

@@ -30,7 +30,7 @@ from workbench.runs.worker import BundleResult, execute_with_timeout, worker_ent
 from workbench.units import is_count
 
 BUNDLES_A_THREAD = 2
-"""Under way: one that is done, one that waits beside it."""
+"""Under way: one that is done, one that waits next to it."""
 
 COUNT_SECONDS = 5.0
 """How long a count of the workers is believed: a cluster may grow and shrink while a sweep runs."""
@@ -126,7 +126,7 @@ def _hand_over(ended: Any, future: Future[BundleResult]) -> None:
     `Client.get_executor` does the same, but its futures never end when a worker dies between a result and its transfer
     (seen with distributed 2026.8); asking for the result waits until the task was done again.
     """
-    with suppress(InvalidStateError):  # nobody waits any more
+    with suppress(InvalidStateError):  # no request waits any more
         try:
             future.set_result(ended.result())
         except InvalidStateError:
@@ -177,7 +177,7 @@ class Connection:
         return self._local.exit_status(pid) if self._local is not None else None
 
     def threads(self) -> int:
-        """Return how many threads the workers have together."""
+        """Return the number of threads that the workers have together."""
         return sum(self.client.nthreads().values())
 
     def close(self) -> None:
@@ -253,7 +253,8 @@ def _local(address: str) -> Connection:
 
 
 def _quiet() -> Any:
-    """Return what makes every worker of our own cluster quiet, also those that are started after a death."""
+    """Return the plug-in that makes every worker of our own cluster quiet, also those that are started after a
+    death."""
     from distributed import WorkerPlugin
 
     class Quiet(WorkerPlugin):
@@ -358,7 +359,7 @@ class Given:
 
 
 def deaths(problem: BaseException) -> int:
-    """Return how many workers died over a task before Dask gave it up; 0 if a problem is of another kind.
+    """Return the number of workers that died over a task before Dask gave it up; 0 if a problem is of another kind.
 
     >>> deaths(ValueError())
     0

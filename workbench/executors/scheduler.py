@@ -35,7 +35,7 @@ START_SECONDS = 180.0
 NO_ANSWER = "the run did not end within {limit:g} s, and its worker did not answer (stopped, or in native code)."
 
 MOST_UNHEARD = 3
-"""A bundle that was lost so often without a report was perhaps begun where nobody can report."""
+"""A bundle that was lost so often without a report was perhaps begun where no process can report."""
 
 
 class BundleExecutor(Protocol):
@@ -43,7 +43,7 @@ class BundleExecutor(Protocol):
 
     @property
     def width(self) -> int:
-        """Return how many bundles should be under way at once."""
+        """Return the number of bundles that should be under way at once."""
 
     @property
     def reports(self) -> bool:
@@ -53,7 +53,7 @@ class BundleExecutor(Protocol):
         """Have a bundle done, no run longer than a limit in seconds; raises BrokenExecutor when the pool is broken."""
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
-        """Return what a future's exception tells of the end of a worker, whose process last reported as `pid`.
+        """Return the end of a worker as a future's exception tells it; its process last reported as `pid`.
 
         None if it is of another kind. Raises WorkbenchError if the pool is lost.
         """
@@ -65,7 +65,7 @@ class BundleExecutor(Protocol):
         """
 
     def replace(self, worker: str) -> None:
-        """Replace a worker in which a run goes on that nobody waits for."""
+        """Replace a worker in which a run goes on whose result is no longer needed."""
 
     def look(self) -> None:
         """Refuse to wait on when the workers are gone for good (WorkbenchError)."""
@@ -80,7 +80,7 @@ class _Submission(NamedTuple):
     bundle: Bundle
     reporter: Reporter
     quarantined: bool
-    """Whether it is one suspect, with nothing beside it."""
+    """Whether it is one suspect alone."""
 
 
 class _Suspect(NamedTuple):
@@ -108,7 +108,7 @@ class Scheduler:
 
     @property
     def under_way(self) -> list[Future[BundleResult]]:
-        """Return what was submitted and not collected."""
+        """Return the bundles that were submitted and not collected."""
         return list(self._under_way)
 
     def submit(self) -> bool:
@@ -170,7 +170,7 @@ class Scheduler:
         return max(min([LOOK_SECONDS, *ready]), 0.001)
 
     def collect(self) -> Iterator[BundleResult]:
-        """Yield what came of the bundles that ended; give those up whose workers do not answer."""
+        """Yield the outcomes of the bundles that ended; give those up whose workers do not answer."""
         for future in [future for future in self._under_way if future.done()]:
             submission = self._under_way.pop(future)
             report = self._board.read(submission.reporter)
@@ -189,7 +189,7 @@ class Scheduler:
                 yield self._given_up(submission.bundle, report.run)
 
     def _given_up(self, bundle: Bundle, run: int) -> BundleResult:
-        """Blame a run whose worker nobody may end, without another attempt: it would cost one more worker."""
+        """Blame a run whose worker cannot be ended, without another attempt: it would cost one more worker."""
         self._again.extend(bundle.without([run]))
         return BundleResult([failed_row(bundle.tasks[run], self._no_answer())])
 
@@ -265,7 +265,7 @@ class Scheduler:
 
 
 def _suspected(bundle: Bundle, report: Report | None, death: Death) -> range:
-    """Return which runs of a bundle are suspected: the one under way, or each where it is not known which was.
+    """Return the suspected runs of a bundle: the one under way, or each where it is not known which was.
 
     Where the worker lives and could not go on, the run before may be the cause; before the first of a bundle that was
     one of another bundle, which is done.

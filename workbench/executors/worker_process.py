@@ -57,7 +57,7 @@ importlib.import_module(sys.argv[2]).serve(*map(int, sys.argv[3:]))
 
 
 def request_of(arguments: tuple[Any, ...]) -> bytes:
-    """Return what a worker is asked for: the arguments of `worker_entry`, with the driver's environment as it is now.
+    """Return the request to a worker: the arguments of `worker_entry`, with the driver's environment as it is now.
 
     A worker may have been started long before, and what the user's code reads of the environment is the driver's.
     """
@@ -148,7 +148,7 @@ class Child:
             raise WorkerDied(self._status()) from None
 
     def _status(self) -> int | None:
-        """Return how the process ended; None for one that does not."""
+        """Return the end of the process; None for one that does not end."""
         self.close()
         with suppress(subprocess.TimeoutExpired):
             return self._process.wait(0.0 if self.given_up else END_SECONDS)
@@ -221,7 +221,7 @@ def serve(socket: int, lifeline: int, driver: int, repeats: int = 0) -> None:
 
 
 def _reply(request: bytes) -> Any:
-    """Return what came of a bundle, or the error that says why none of it can be done here."""
+    """Return the outcome of a bundle, or the error that says why none of it can be done here."""
     try:
         with attribute_crash():
             variables, arguments = pickle.loads(request)
@@ -283,7 +283,7 @@ DIFFERENCES = "another hash seed, time zone, clock and number of threads"
 
 
 def environment_elsewhere() -> dict[str, str]:
-    """Return what stands in the environment of such a process; machine code of the engines is kept where it is.
+    """Return the environment of such a process; machine code of the engines is kept where it is.
 
     >>> environment_elsewhere()["PYTHONHASHSEED"] == FIXED
     False

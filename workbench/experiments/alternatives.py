@@ -172,7 +172,7 @@ class _Reader:
         return digits[::-1]
 
     def template(self, node: Any, path: str) -> Template:
-        """Return what makes the value of a node."""
+        """Return the constructor for the value of a node."""
         if isinstance(node, Mapping) and "vary" in node:
             return self._site(node, path)
         if not _varies(node):

@@ -37,7 +37,7 @@ class Checked(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Return what is to be said: nothing where no code of the user's was executed.
+        """Return the note on the check: nothing where no code of the user's was executed.
 
         >>> Checked(8, 8, repeated=2).sentences
         ['8 rows are of code of your own: 2 of 8 rows repeated in a fresh process, all agree.']
@@ -124,7 +124,8 @@ class _Judge:
         self.provisional = functools.cache(self._provisional)
 
     def stale(self, text: str, name: str) -> str:
-        """Return why a row does not stand any more, empty if it does; in the sentence files have no folders."""
+        """Return the reason why a row does not stand any more, empty if it does; in the sentence files have no
+        folders."""
         if not text:
             return f"what {name} read was not noted when this row was kept; run the sweep again."
         if not self.changed(text):
@@ -133,13 +134,13 @@ class _Judge:
         return f"{what}, which {name} reads, is not what it was when this row was kept; run the sweep again."
 
     def message(self, text: str, name: str) -> str:
-        """Return what becomes of rows that do not stand any more, as a part of a sentence."""
+        """Return the treatment of rows that do not stand any more, as a part of a sentence."""
         if not text:
-            return f"of {name} are done anew: what they read was not noted."
-        return f"are done anew: {self.changed(text)}, which {name} reads, is another than it was."
+            return f"of {name} are done again: what they read was not noted."
+        return f"are done again: {self.changed(text)}, which {name} reads, is another than it was."
 
     def _provisional(self, text: str, code: str) -> str:
-        """Return why rows that read the same are not checked; empty if they are."""
+        """Return the reason why rows that read the same are not checked; empty if they are."""
         invocation, reads = self.read(text)
         verdict = self._verdicts.get((code, invocation))
         if verdict is not None and verdict.outcome != "agreed":
@@ -182,7 +183,7 @@ def ids_of(plan: Plan, points: Iterable[PlannedPoint]) -> list[str]:
 
 
 def name_of_code(points: Iterable[PlannedPoint]) -> str:
-    """Return how messages name the user's code in some points, which is the same in all of them."""
+    """Return the name in messages of the user's code in some points, which is the same in all of them."""
     from workbench.runs.user_code import name_of
 
     point = next(iter(points))

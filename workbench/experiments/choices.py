@@ -179,7 +179,7 @@ def refuse_too_many(node: Any, most: int, where: str = "") -> None:
 
 
 def count_points(node: Any, most: int) -> tuple[int, bool]:
-    """Return how many points a mapping stands for, and whether that is exact.
+    """Return the number of points that a mapping stands for, and whether that is exact.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class FileNames:
         self._names = {one: named.among(self._known.values()) for one, named in self._known.items()}
 
     def __call__(self, key: Any) -> str:
-        """Return what a path calls a key of a sweep: `FILE.py:NAME` by the name of the part."""
+        """Return the name in a path of a key of a sweep: `FILE.py:NAME` by the name of the part."""
         return self._names.get(key, str(key))
 
     def shown(self, value: Any, path: str = "") -> Any:
@@ -129,7 +129,7 @@ class _Named:
 
 
 def display_values(coordinates: Mapping[str, Any], setup: Setup, names: FileNames) -> dict[str, Any]:
-    """Return what tables show of the coordinates of a point."""
+    """Return the text of the coordinates of a point in tables."""
     inner = [path.rsplit(".", 1)[-1] for path in coordinates]
     return {path: _display_value(path, names.shown(value, path), setup, inner) for path, value in coordinates.items()}
 

@@ -48,7 +48,7 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def admitted_folder(path: Path, config: Mapping[str, Any]) -> Path:
-    """Return what relative paths of a sweep file start from: absolute in a results folder or a bundle.
+    """Return the folder from which relative paths of a sweep file start: absolute in a results folder or a bundle.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def _check_signed(admission: Admission, sweep: Path, code: Path) -> None:
 
 
 def _path(file: str, folder: Path) -> Path:
-    """Return where a file of code is, or would be."""
+    """Return the path of a file of code, whether it exists or not."""
     try:
         return file_path(file, folder, "", "code")
     except InputError:
@@ -79,7 +79,8 @@ def _path(file: str, folder: Path) -> Path:
 
 
 def code_problem(path: Path) -> str:
-    """Return why the code that a sweep file names cannot be executed here; empty if it can, or if it names none.
+    """Return the reason why the code that a sweep file names cannot be executed here; empty if it can, or if it names
+    none.
 
     Code that the user has signed is executed.
 
@@ -206,7 +207,7 @@ def _listed(home: Path, folder: Path, config: Mapping[str, Any], executed: bool)
 
 
 def _inside(home: Path, source: Path) -> dict[str, dict[str, Any]]:
-    """Return what a sweep file holds, by its name, if it lies in a folder."""
+    """Return the content of a sweep file, by its name, if it lies in a folder."""
     name = name_in(home, source)
     with suppress(InputError):  # what Python was given as a mapping has no file
         return {} if name.startswith("..") or not source.is_file() else {name: read_mapping(source)}

@@ -38,7 +38,7 @@ class RowsOfOrigin(NamedTuple):
 
 
 def origins_of(rows: Iterable[Row]) -> list[RowsOfOrigin]:
-    """Return where rows come from, the largest part first; sessions that differ in their time alone are one origin.
+    """Return the origins of rows, the largest part first; sessions that differ in their time alone are one origin.
 
     >>> two = [Row("a", "p", 0, "done", "", 2.0, {}, '{"python":"3.11.2","when":"2026-01-01"}'),
     ...        Row("b", "p", 1, "done", "", 3.0, {}, '{"python":"3.11.2","when":"2026-01-02"}')]

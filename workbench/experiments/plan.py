@@ -67,7 +67,7 @@ class Plan:
 
 
 def plan_size_text(plan: Plan) -> str:
-    """Return how many points, seeds and runs there are, or may be."""
+    """Return the numbers of points, seeds and runs, as they are or may be."""
     if plan.part is not None:
         return f"{plan.part.shard.name}: {len(plan)} runs, of {len(plan.points)} points"
     most = "at most " if plan.sweep.until is not None else ""
@@ -257,8 +257,7 @@ class _Counted:
 
 
 def _refuse_repeats(sweep: Sweep, setup: Setup, counted: _Counted) -> None:
-    """Refuse runs that are copies of each other, which are no sample: intervals over them would say what nobody
-    measured."""
+    """Refuse runs that are copies of each other, which are no sample: intervals over them would have no meaning."""
     if len(sweep.seeds) < 2 or draws(setup):
         return
     most = counted.of(setup)

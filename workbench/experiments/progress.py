@@ -212,7 +212,7 @@ class _Lines:
 
 
 class LogLines(_Lines):
-    """A line on standard error every half minute, for logs of jobs that nobody looks at while they run."""
+    """A line on standard error every half minute, for logs of jobs that run unattended."""
 
     def __init__(self) -> None:
         super().__init__(LOG_SECONDS, LOG_SECONDS)
@@ -317,7 +317,7 @@ class Bar:
 
 
 def kind_of(stream: TextIO) -> Kind:
-    """Return what a stream leads to: a terminal that can redraw a line, a log file, or another program.
+    """Return the kind of a stream's end: a terminal that can redraw a line, a log file, or another program.
 
     `FORCE_COLOR` makes no terminal of what is none; a dumb one is a log.
     """
@@ -331,7 +331,7 @@ def kind_of(stream: TextIO) -> Kind:
 
 
 def usual_watcher() -> Progress:
-    """Return who watches when nobody was asked to: in a notebook a line below the cell, elsewhere nobody."""
+    """Return the default watcher: in a notebook a line below the cell, elsewhere none."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return NotebookLine() if shell is not None and hasattr(shell, "kernel") else Silent()
 
@@ -378,7 +378,7 @@ class Status(NamedTuple):
 
 
 def status(folder: str | Path) -> Status:
-    """Return how the sweep of a results folder is doing.
+    """Return the state of the sweep of a results folder.
 
     Raises
     ------

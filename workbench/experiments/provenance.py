@@ -20,7 +20,7 @@ COORDINATES, OWN_MEASURES = "coordinates", "own_measures"
 
 
 def provenance(runs: RunSet) -> dict[str, Any]:
-    """Return what a reader needs to know where a table came from, in plain types.
+    """Return the origin of a table for a reader, in plain types.
 
     It is derived from the rows alone: a process that finds every row kept leaves it as it is, to the byte.
     """
@@ -53,7 +53,7 @@ def kept_provenance(folder: Path) -> dict[str, Any]:
 
 
 def own_measures(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return what is declared of each measure of the user's."""
+    """Return the declarations of the user's measures."""
     declared = [one.declared for one in plan.sweep.user_measures.values() if not one.built_in]
     return {one.name: one.facts() for one in declared}
 

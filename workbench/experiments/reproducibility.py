@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.experiments.store import Store
 
 VARIABLE = "WORKBENCH_REPEAT"
-"""In the environment, 0 turns repeating off where nobody says anything else."""
+"""In the environment, 0 turns repeating off unless an option says otherwise."""
 
 ONE_IN = 100
 """How many kept rows one is repeated of, at each run into their folder."""
@@ -79,7 +79,7 @@ class Repeating:
         Parameters
         ----------
         kept : iterable of str
-            The ids of the plan's runs that are kept and not done anew.
+            The ids of the plan's runs that are kept and not done again.
         """
         self._plan, self._store = plan, store
         self._groups = points_by_code(plan)
@@ -315,14 +315,14 @@ class Repeating:
         return json.loads(row.measures) if row is not None and row.status == "done" else {}
 
     def _differs(self, run: PlannedRun) -> str:
-        """Return how a kept run differs from what it gave when it was repeated; empty where it does not."""
+        """Return the difference of a kept run from its repetition; empty where there is none."""
         row = self._repeated.get(run.id)
         if row is None or _NOT_DONE.search(row.error) or not (before := self._kept(run.id)):
             return ""
         return self._difference(before, row)
 
     def _difference(self, before: Mapping[str, float], row: Row) -> str:
-        """Return how a repeated run differs from what was kept of it; empty where it does not."""
+        """Return the difference of a repeated run from the kept one; empty where there is none."""
         if row.status != "done":
             return f"a run that was done fails ({row.error.rstrip('.')})"
         for name in dict.fromkeys((*self._plan.sweep.measures, *sorted(before))):

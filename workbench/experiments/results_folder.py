@@ -1,4 +1,4 @@
-"""A results folder: who holds it, and the small files beside its store, each written whole or not at all.
+"""A results folder: its holder, and the small files next to its store, each written whole or not at all.
 
 A `FileGuard` knows whether a file that a driver writes to is still the one at its path: a removed file takes writes
 without a word.
@@ -27,7 +27,7 @@ FORMER = "store.sqlite"
 LOCK, SWEEP, PROVENANCE, TABLE = "driver.lock", "sweep.yaml", "provenance.json", "results.parquet"
 TABLE_AS_CSV = "results.csv"
 FILES = (SWEEP, PROVENANCE, TABLE, TABLE_AS_CSV)
-"""What every run leaves beside its store."""
+"""The files that every run leaves next to its store."""
 STUDY = "study.yaml"
 """What a tuning study keeps of itself, by which its folder is known."""
 OWN = ".own.json"
@@ -50,8 +50,8 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
     ------
     StoreError
         Version 0.4 wrote it; another driver holds it (the message says which), its lock is a link to another file, or
-        it cannot be made; or it is an exported bundle, or has a file of such a name that runs have not left there: they
-        would replace it.
+        it cannot be made. It is an exported bundle, or has a file of such a name that no run wrote there: the run would
+        replace it.
     """
     refuse_former(folder)
     if (folder / MANIFEST).is_file() and not has_store(folder):
@@ -83,9 +83,9 @@ def has_store(folder: Path) -> bool:
 
 
 def default_folder(sweep: str) -> Path:
-    """Return where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain.
+    """Return the folder of results unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain.
 
-    Those of a sweep that lies in a results folder, such as `best.yaml` of a study, go beside it.
+    Those of a sweep that lies in a results folder, such as `best.yaml` of a study, go next to it.
     """
     path = Path(sweep).with_suffix("")
     if any((folder / STUDY).is_file() and has_store(folder) for folder in list(path.parents)[:2]):
@@ -112,8 +112,8 @@ def refuse_former(folder: Path) -> None:
 def write_own(path: Path, content: str | bytes) -> None:
     """Write a file of a results folder, whole or not at all, where there is none or one that runs have left there.
 
-    It is marked before it is written, beside what it was, so that a run that is killed between the two leaves no
-    stranger.
+    It is marked before it is written, with its former state, so that a run that is killed between the two leaves no
+    foreign file.
 
     Raises
     ------
@@ -308,7 +308,7 @@ class FileGuard:
             return True
 
     def now_at(self) -> Path | None:
-        """Return where the file is now; None where it was removed, or where nobody can tell."""
+        """Return the present path of the file; None where it was removed, or where it cannot be known."""
         with suppress(OSError):
             now = Path(os.readlink(f"/proc/self/fd/{self._file}"))
             if _inode(now) == self._inode:

@@ -64,7 +64,7 @@ class RowFiles:
                 self._learn(text)
 
     def _lines(self, path: Path) -> Iterator[bytes]:
-        """Yield what is intact; behind the last end of a line a driver may be writing."""
+        """Yield the intact rows; behind the last end of a line a driver may be writing."""
         *lines, rest = path.read_bytes().split(b"\n")
         for line in lines:
             if (text := _proved(line)) is not None:
@@ -92,11 +92,11 @@ class RowFiles:
             self._rows[run] = text
 
     def meta(self) -> dict[str, str]:
-        """Return what the store says of itself."""
+        """Return the store's statement on itself."""
         return dict(self._named["meta"])
 
     def points(self) -> dict[str, str]:
-        """Return what each point is, by its id."""
+        """Return each point by its id."""
         return dict(self._named["point"])
 
     def origins(self) -> dict[str, str]:
@@ -112,7 +112,7 @@ class RowFiles:
         return {key: text for key, text in self._named["reads"].items() if key == text_id(text)}
 
     def count(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self._rows)
 
     def rows(self) -> Iterator[Kept]:
@@ -159,7 +159,7 @@ class RowFiles:
     def vanished(self) -> StoreError:
         """Write the rows to their path again, where files are no longer `in_place`; return the error that says so.
 
-        Where row files of another sweep have come to the path they are left alone, and the rows are written beside it.
+        If row files of another sweep have come to the path, they are left alone, and the rows are written next to them.
         """
         assert self.path is not None
         rows, files = f"finished rows ({self.count()})", f"row files in {self.path} were"
@@ -174,7 +174,7 @@ class RowFiles:
             written = self._written_anew(self.path)
         except OSError as problem:
             why = problem.strerror or str(problem)
-            return StoreError(f"{happened}, and the {rows} are lost ({why}). The same command begins anew.")
+            return StoreError(f"{happened}, and the {rows} are lost ({why}). The same command begins again.")
         if written == self.path:
             return StoreError(
                 f"{happened}; the {rows} were written there again, and the same command goes on from there."
@@ -267,7 +267,7 @@ def _line(text: bytes) -> bytes:
 
 
 def _proved(line: bytes) -> bytes | None:
-    """Return what a line says; None if it is not what was written.
+    """Return the content of a line; None if it is not what was written.
 
     >>> _proved(b'f50c1608 ["meta","sweep","drain"]'), _proved(b'73a67ca9 ["meta","sweep","brain"]')
     (b'["meta","sweep","drain"]', None)

@@ -32,7 +32,7 @@ class RowReads(NamedTuple):
 
     @staticmethod
     def read(text: str, results: Path | None) -> RowReads:
-        """Return what a text of a results folder says.
+        """Return the content of a text of a results folder.
 
         >>> RowReads.read('{"files":{"../aim.csv":"8c"},"invocation":"a1"}', Path("/moved/out")).reads.files
         {'/moved/aim.csv': '8c'}
@@ -64,12 +64,12 @@ def named_from(reads: Reads, results: Path | None, base: Path | None) -> Reads:
 
 
 def digest_of_folder(folder: str, results: Path | None) -> str:
-    """Return what is kept of the working folder: a digest of how it lies to the results folder, nothing else."""
+    """Return the kept form of the working folder: a digest of how it lies to the results folder, nothing else."""
     return digest(folder if results is None else os.path.relpath(folder, results))
 
 
 def digest_of_place(results: Path | None) -> str:
-    """Return what is kept of where a results folder lies: a digest."""
+    """Return the kept form of the place of a results folder: a digest."""
     return "" if results is None else digest(os.path.abspath(results))
 
 
@@ -81,7 +81,7 @@ def placed(reads: Reads, results: Path | None) -> Reads:
 
 
 def moved_reads(text: str, old: Path, new: Path) -> str:
-    """Return what rows of a results folder read, as another folder on the same machine keeps it.
+    """Return the reads of rows of a results folder, as another folder on the same machine keeps them.
 
     >>> moved_reads('{"files":{"../aim.csv":"8c"},"invocation":"a1"}', Path("/study/shards/1"), Path("/study/out"))
     '{"files":{"../shards/aim.csv":"8c"},"invocation":"a1"}'

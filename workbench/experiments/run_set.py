@@ -41,7 +41,7 @@ class Hang(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return what a table says of it.
+        """Return its text in a table.
 
         >>> Hang(1, 1, "60 of 128").text, Hang(3, 200, "1 to 5 of 9").text
         ('hangs (60 of 128)', 'hangs at 3 of 200 seeds')
@@ -118,7 +118,7 @@ class RunSet:
 
     @property
     def part_sentence(self) -> str:
-        """Return how much of which shard is here, and how it is summed up; empty where the plan is of a whole sweep."""
+        """Return the share of each shard that is here, and its summary; empty where the plan is of a whole sweep."""
         part = self.plan.part
         if part is None:
             return ""
@@ -139,8 +139,8 @@ class RunSet:
 
     @functools.cached_property
     def notes(self) -> list[str]:
-        """Return what a reader of a table must know of its rows, a sentence each: missing measures, several origins,
-        what was refused, and what a workload says of itself in its `notes`."""
+        """Return the notes that a reader of a table needs, a sentence each: missing measures, several origins, what was
+        refused, and the `notes` of a workload."""
         messages = [*self.code_notes, *([self.version_note] if self.version_note else [])]
         if missing := self.unmeasured:
             again = (
@@ -157,7 +157,8 @@ class RunSet:
         return [*messages, *dict.fromkeys(rules)]
 
     def _refusals(self, point: PlannedPoint) -> str:
-        """Return which measures of a point are missing in how many runs because something was refused; else nothing."""
+        """Return the measures of a point that are missing, and in how many runs, because something was refused; else
+        nothing."""
         measures = self.plan.sweep.mechanism.measures
         lacking = {name: self.refused(point, name) for name in self.plan.sweep.measures if measures[name].refusals}
         seeds = set().union(*lacking.values())
@@ -179,7 +180,7 @@ class RunSet:
 
     @functools.cached_property
     def origins(self) -> list[RowsOfOrigin]:
-        """Return where the rows come from: what computed how many of them, the largest part first."""
+        """Return the origins of the rows: what computed how many of them, the largest part first."""
         return origins_of(self.rows.values())
 
     @functools.cached_property
@@ -280,7 +281,8 @@ class RunSet:
         return {point.id: point for point in self.points}
 
     def label(self, point: PlannedPoint) -> str:
-        """Return how legends name a point: its coordinates, without paths where one coordinate alone is varied."""
+        """Return the name of a point in legends: its coordinates, without paths where one coordinate alone is
+        varied."""
         coordinates = {path: value for path, value in point.coordinates.items() if _tells(path, self.varied)}
         if len(coordinates) <= 1:
             return str(next(iter(coordinates.values()), self.plan.sweep.name))
@@ -289,8 +291,8 @@ class RunSet:
         )
 
     def record(self, run: str, events: bool = False) -> Any:
-        """Return what happened in a run, simulated again (the same bits as when its row was kept), if asked for with
-        all that its event log is made of."""
+        """Return the record of a run, simulated again (the same bits as when its row was kept), if requested with all
+        that its event log is made of."""
         point, seed = self._found(run)
         check_code(point.setup)
         return self.plan.sweep.mechanism.engine.simulate(point.setup, seed, events=events)

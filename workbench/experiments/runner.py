@@ -69,7 +69,7 @@ def run_missing(
         `processes`, `threads`, a Dask cluster (`tcp://HOST:PORT`, or `local:4` for one of this machine's own), or
         anything that submits as `concurrent.futures` does.
     progress : Progress, optional
-        Who watches; left out, in a notebook a line below the cell, elsewhere nobody.
+        The watcher; left out, in a notebook a line below the cell, elsewhere none.
     limit_seconds : float
         The longest that one run may take.
     repeat : bool, optional
@@ -93,7 +93,7 @@ def run_missing(
     pending = [run for run in plan.runs() if lacking(done.get(run.id), measured)]
     again = Remeasured(store, {run.id for run in pending if run.id in done})
     if foreign := stale_sentence(plan, store, done):
-        watch.say(f"{foreign}; they stay, and every run is done anew.")
+        watch.say(f"{foreign}; they stay, and every run is done again.")
     store.driven(len(plan), len(plan) - len(pending), plan.sweep.folder)
     if pending and not _elsewhere(executor):
         say_compiling(pending[0].point.setup.engine, watch.say)
@@ -181,7 +181,7 @@ def check_limit(seconds: float) -> None:
 
 
 def check_pool(executor: Executor | str | None, workers: int | None) -> None:
-    """Refuse a number of workers that nobody means, and a pool that cannot be had, before anything is written."""
+    """Refuse an absurd number of workers, and a pool that cannot be had, before anything is written."""
     if workers is not None and not 0 <= workers <= MOST_WORKERS:
         raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
     if isinstance(executor, str) and executor != "processes":
@@ -229,8 +229,8 @@ def _batches(
 def _reason_to_stay(
     pending: list[PlannedRun], user_measures: UserMeasures, workers: int | None, executor: Executor | str | None
 ) -> str:
-    """Return why runs of a user's code cannot be handed to a worker, which orders sets as all workers do; empty if they
-    can."""
+    """Return the reason why runs of a user's code cannot be handed to a worker, which orders sets as all workers do;
+    empty if they can."""
     if executor is not None:
         return f"the executor {executor!r} was named"
     if workers == 0:

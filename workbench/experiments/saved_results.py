@@ -104,7 +104,7 @@ def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float
 
 
 def write_results(runs: RunSet, folder: Path) -> None:
-    """Write the files beside the store, each whole or not at all."""
+    """Write the files next to the store, each whole or not at all."""
     write_sweep(runs, folder)
     write_own(folder / PROVENANCE, as_json(provenance(runs)))
     write_table(runs, folder)
@@ -144,7 +144,8 @@ def with_planned(plan: Plan, folder: Path, store: Store) -> Plan:
 
 
 def _planned_before(folder: Path, seeds: list[int]) -> int | None:
-    """Return how many seeds the first plan of a folder has, or those whose results were seen; None for other seeds."""
+    """Return the number of seeds of the first plan of a folder, or of those whose results were seen; None for other
+    seeds."""
     if not (folder / SWEEP).is_file():
         return None
     config = read_mapping(folder / SWEEP)
@@ -200,7 +201,7 @@ def _arrow(values: Sequence[Any]) -> pyarrow.Array:
 
 
 def named(value: Any) -> Any:
-    """Return what a sweep says in plain types: policies and other specs by name, as YAML writes them."""
+    """Return the content of a sweep in plain types: policies and other specs by name, as YAML writes them."""
     if isinstance(value, Spec):
         return {value.name: value.plain()}
     if isinstance(value, type) and issubclass(value, Spec):
@@ -252,7 +253,8 @@ def stale_sentence(plan: Plan, store: Store, done: Collection[str]) -> str:
 
 
 def _named_otherwise(origins: Iterable[str]) -> str:
-    """Return what names runs otherwise than this process: an older version, or another Python; else empty."""
+    """Return the version that names runs otherwise than this process: an older version, or another Python; else
+    empty."""
     made = {_minor(json.loads(text).get("python", "")) for text in origins}
     here = _minor(platform.python_version())
     if not made:

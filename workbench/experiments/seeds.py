@@ -1,9 +1,9 @@
 """How many seeds a sweep needs: enough for intervals of a given width, and how many different runs they make.
 
 `seeds: {until: ...}` says how narrow the intervals shall be. Runs that are copies of each other are no sample:
-intervals over them would say what nobody measured. Only a workload that draws nothing makes copies: a file, or a
-generator all of whose laws are constant. Independent draws that coincide are a valid sample. So a workload is asked
-whether its numbers decide what it requests, and its requests under several seeds are not counted.
+intervals over them would have no meaning. Only a workload that draws nothing makes copies: a file, or a generator all
+of whose laws are constant. Independent draws that coincide are a valid sample. So a workload is asked whether its
+numbers decide what it requests, and its requests under several seeds are not counted.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def bound_of(until: Until, measure: Measure, where: str = "") -> Bound:
 
 
 def read_until(config: Mapping[str, Any], measures: Mapping[str, Measure], where: str = "") -> Until:
-    """Return what the `seeds: {until: ...}` of a sweep says.
+    """Return the stop rule that the `seeds: {until: ...}` of a sweep states.
 
     Raises
     ------
@@ -136,7 +136,7 @@ PROBES = 3
 
 
 def different_workloads(setup: Setup, wanted: str, seeds: Sequence[int]) -> int:
-    """Return how many different workloads some seeds make; as many as there are seeds if the workload draws.
+    """Return the number of different workloads that some seeds make; as many as there are seeds if the workload draws.
 
     A workload that takes the seed itself, and no number of a stream, is counted by digests.
 
@@ -287,7 +287,7 @@ class _Extremes(Streams):
         self._first = first
 
     def flow(self, name: str) -> Callable[[int], np.ndarray]:
-        """Return what gives the next numbers of a stream."""
+        """Return the source of the next numbers of a stream."""
         numbers, place = super().flow(name), self.seed
 
         def following(count: int) -> np.ndarray:

@@ -28,7 +28,7 @@ PartReader = Callable[[str, Any, Callable[[Any], Any]], Any]
 
 
 def uncached(part: str, raw: Any, read: Callable[[Any], Any]) -> Any:
-    """Read a part anew."""
+    """Read a part again."""
     return read(raw)
 
 
@@ -84,7 +84,7 @@ def _from_file(sweep: Sweep, given: Any) -> Any:
 
 
 class ParseCache:
-    """Caches parsed plain values; a value that holds objects is parsed anew each time.
+    """Caches parsed plain values; a value that holds objects is parsed again each time.
 
     >>> cached, read = ParseCache(), []
     >>> def length(raw):
@@ -121,7 +121,7 @@ def read_machine(of: type[Described], raw: Any, folder: Path, path: str = "machi
 
 
 def with_preset(of: type[Described], raw: Any, folder: Path, where: str) -> Any:
-    """Return what a sweep says of its machine, or of a part of a node, with a preset's file written out as levers.
+    """Return a sweep's machine, or its part of a node, with a preset's file written out as levers.
 
     Presets that installed packages bring are such files too.
     """
@@ -150,7 +150,7 @@ TOPOLOGY = "topology"
 
 
 def with_topology(raw: Any, folder: Path) -> Any:
-    """Return what a sweep says of its machine with the path of its topology file, as seen from the sweep's folder.
+    """Return a sweep's machine with the path of its topology file, as seen from the sweep's folder.
 
     A file that is there comes first, then a public trace of that name; what is neither stays, for its reader to refuse.
 

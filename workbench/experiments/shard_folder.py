@@ -30,7 +30,7 @@ def sweep_digest(sweep: Sweep) -> str:
 
 
 def shard_facts(plan: Plan) -> dict[str, Any]:
-    """Return what a folder keeps of the shard that a plan is of."""
+    """Return the note in a folder on the shard of its plan."""
     assert plan.part is not None
     sweep, part = plan.sweep, plan.part
     return {

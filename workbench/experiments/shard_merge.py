@@ -123,7 +123,7 @@ class _Folder:
 
     @property
     def command(self) -> str:
-        """Return what goes on with the shard."""
+        """Return the notes that go on with the shard."""
         return f"workbench run {self.path / SWEEP} --shard {self.shard} --out {self.path}"
 
 

@@ -29,7 +29,7 @@ class Shard(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return how sentences call it.
+        """Return its name in sentences.
 
         >>> Shard(2, 4).name
         'shard 2 of 4'

@@ -113,12 +113,12 @@ class Store:
             self._rows.add(meta=wanted)
 
     def meta(self) -> dict[str, str]:
-        """Return what the store says of itself."""
+        """Return the store's statement on itself."""
         return self._rows.meta()
 
     @property
     def part(self) -> Part | None:
-        """Return which part of a sweep the folder holds; None where that is all of it."""
+        """Return the part of a sweep that the folder holds; None where that is all of it."""
         facts = self.shard_facts()
         if not facts:
             return None
@@ -130,7 +130,7 @@ class Store:
         )
 
     def shard_facts(self) -> dict[str, Any]:
-        """Return what the folder keeps of its shard (`shard_folder.py`); nothing where it holds a whole sweep.
+        """Return the folder's note on its shard (`shard_folder.py`); nothing where it holds a whole sweep.
 
         Raises
         ------
@@ -247,11 +247,11 @@ class Store:
         return {run for run, by in self.measured().items() if measured is None or not lacking(by, measured)}
 
     def measured(self) -> dict[str, str]:
-        """Return what the code that measured each run that is done is named by, by the run's id."""
+        """Return the name of the code that measured each run that is done, by the run's id."""
         return self._rows.done()
 
     def count(self) -> int:
-        """Return how many rows there are, of runs that failed too."""
+        """Return the number of rows, of runs that failed too."""
         return self._rows.count()
 
     def rows(self) -> Iterator[Row]:
@@ -272,7 +272,7 @@ class Store:
         return self._rows.reads()
 
     def identities(self) -> dict[str, Any]:
-        """Return what each point is."""
+        """Return each point."""
         return {point: json.loads(text) for point, text in self._rows.points().items()}
 
     def kept_row(self, run: str) -> Kept | None:
@@ -280,7 +280,7 @@ class Store:
         return self._rows.row(run)
 
     def withdraw(self, runs: Iterable[str], error: str) -> int:
-        """Make done rows withdrawn ones, which the next run does anew; returns how many there were.
+        """Make done rows withdrawn ones, which the next run does again; returns how many there were.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class Store:
         return self._invocation
 
     def verdicts(self) -> dict[tuple[str, str], Verdict]:
-        """Return what became of the repeated runs of each code of the user's (`verdicts.code_of`) and invocation."""
+        """Return the outcome of the repeated runs of each code of the user's (`verdicts.code_of`) and invocation."""
         entries = ((key.split(), text) for key, text in self.meta().items() if key.startswith(_VERDICT))
         verdicts = {(words[1], words[2]): Verdict.read(text) for words, text in entries if len(words) == _WORDS}
         return {key: one._replace(reads=placed(one.reads, self.folder)) for key, one in verdicts.items()}
@@ -315,7 +315,7 @@ class Store:
         self._set_meta(f"{_VERDICT}{code} {invocation}", named.text())
 
     def reads_of(self, row: Kept) -> RowReads | None:
-        """Return what a row read, and the invocation that made it; None where that was not noted."""
+        """Return the reads of a row, and the invocation that made it; None where that was not noted."""
         if row.reads not in self._parsed:
             text = self._rows.text_of_reads(row.reads)
             self._parsed[row.reads] = None if text is None else RowReads.read(text, self.folder)
@@ -327,7 +327,7 @@ class Store:
         return text_id(kept), kept
 
     def count_of_repeats(self) -> int:
-        """Return how often kept rows have been repeated."""
+        """Return the number of times that kept rows have been repeated."""
         return int(self.meta().get(_REPEATS, "0"))
 
     def count_repeats(self) -> None:

@@ -1,7 +1,7 @@
 """A sweep: one question asked of the workbench, read from a YAML file or a mapping, and the files that it names.
 
-Everything is checked here that needs no expansion of its choices. Topologies, workloads and parts of one's own are
-files wherever in a sweep they stand.
+Everything is checked here that needs no expansion of its choices. The user's topologies, workloads and parts are files
+wherever in a sweep they stand.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
 
 
 def most_points(config: Mapping[str, Any], where: str = "") -> int:
-    """Return how many points the choices of a sweep may multiply to.
+    """Return the largest number of points that the choices of a sweep may multiply to.
 
     >>> most_points({}), most_points({"most_points": 1_000_000})
     (100000, 1000000)
@@ -184,7 +184,7 @@ def most_points(config: Mapping[str, Any], where: str = "") -> int:
 
 
 def planned_seeds(config: Mapping[str, Any], where: str = "") -> int | None:
-    """Return how many seeds a sweep says that its first plan has; None if it does not say it.
+    """Return the number of seeds that a sweep states for its first plan; None if it does not state it.
 
     >>> planned_seeds({"planned": 40}), planned_seeds({})
     (40, None)
@@ -344,7 +344,7 @@ Rename = Callable[[Path], str]
 
 
 def relative_to(folder: Path) -> Rename:
-    """Return what names a file by its path from a folder, for a sweep that is kept there.
+    """Return the names of files by their paths from a folder, for a sweep that is kept there.
 
     >>> relative_to(Path("results/tuned"))(Path("mine/my_fit.py"))
     '../../mine/my_fit.py'

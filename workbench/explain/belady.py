@@ -96,7 +96,7 @@ def _fewest(setup: Any, seed: int) -> int:
 def belady_misses(page: Sequence[int] | np.ndarray, entries: int, ways: int = 0) -> int:
     """Return the misses of the policy that evicts the page whose next use is farthest off: no other has fewer.
 
-    Each access fills its page, and nobody else does. Pages are laid over the sets by their number.
+    Each access fills its page; no other event does. Pages are laid over the sets by their number.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ class _Runs:
         return False
 
     def outcome(self, rule: Policy, closed: int) -> Outcome:
-        """Return what becomes of the kernels under a choice, with so many last modules closed to all but the last."""
+        """Return the outcome of the kernels under a choice, with so many last modules closed to all but the last."""
         chosen = {**self.policies, "choice": rule}
         if closed:
             part = f"0-{self.machine.compute_units - closed - 1}"

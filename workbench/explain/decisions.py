@@ -193,7 +193,7 @@ class Decision(NamedTuple):
     """Of all that was seen, also of what is too long to be kept."""
 
     def outcome(self) -> tuple[Any, ...]:
-        """Return what two runs must have alike in order not to part here."""
+        """Return the facts that two runs must have in common in order not to part here."""
         return self.question, self.digest, self.answer, self.wrote
 
 
@@ -246,11 +246,11 @@ def _follow(engine: Any, recorder: _Recorder) -> None:
 
     def beginning(run: Any, attempt: Any) -> Any:
         recorder.play = begin(run, attempt)
-        recorder.made = 0  # played once more, with more room for its logs
+        recorder.made = 0  # played once more, with more space for its logs
         return recorder.play
 
     def recording(*run: Any) -> Any:
-        recorder.left = True  # what an engine runs beside it is another run
+        recorder.left = True  # what an engine runs in addition is another run
         return record(*run)
 
     engine.begin, engine.record = beginning, recording
@@ -290,7 +290,7 @@ class _Recorder:
             self.wait()
 
     def instead_of(self, ready: Callable[..., Any]) -> Callable[..., Any]:
-        """Return what stands in for `Question.ready`: the same answers, watched."""
+        """Return the substitute for `Question.ready`: the same answers, watched."""
 
         def watched_ready(question: Question, answer: Any, checked: bool = False, kinds: Any = ()) -> Any:
             made = ready(question, answer, checked, kinds)

@@ -154,8 +154,8 @@ class HeapGrowth(Spec):
 
 
 def segment_requests(heaps: Mapping[int, MallocRecord], growth: HeapGrowth | None = None) -> PoolRequests:
-    """Return what heaps ask of the pool as they grow: one request a segment, by time, of equal times by card, then
-    address.
+    """Return the requests of heaps to the pool as they grow: one request a segment, by time, of equal times by card,
+    then address.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _segments(card: int, record: MallocRecord, how: HeapGrowth) -> tuple[np.ndar
 def pieces_on_cards(
     heaps: Mapping[int, MallocRecord], record: PoolRecord, growth: HeapGrowth | None = None
 ) -> list[HeapOnCards]:
-    """Return where the pieces lie once a run of the engine `pool` has served what `segment_requests` asks.
+    """Return the places of the pieces once a run of the engine `pool` has served what `segment_requests` asks.
 
     A call of a warp is all its lanes that asked in the same cycle. A piece that crosses the end of a segment lies on
     the cards of both. What lies beyond the last segment that a block touches counts as refused.
@@ -305,7 +305,7 @@ def _remote(lies_on: np.ndarray, card: int) -> np.ndarray:
 
 
 def _straddling(call: np.ndarray, lies_on: np.ndarray) -> int:
-    """Return how many calls have parts on more than one card."""
+    """Return the number of calls that have parts on more than one card."""
     granted_parts = lies_on != NOWHERE
     pairs = np.unique(np.stack([call[granted_parts], lies_on[granted_parts]]), axis=1)
     return int((np.bincount(pairs[0]) > 1).sum())

@@ -29,7 +29,8 @@ def occupancy(
     sgprs: int | None = None,
     shared_bytes: int | None = None,
 ) -> Occupancy:
-    """Return how many groups of a kernel a unit holds at once, by each limit, and what would give one group more.
+    """Return the number of groups of a kernel that a unit holds at once, by each limit, and what would give one group
+    more.
 
     Parameters
     ----------

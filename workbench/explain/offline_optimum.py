@@ -1,6 +1,6 @@
 """The soonest that a small queue can drain at all, when the whole queue is known beforehand: a bound for every rule.
 
-An exact integer programme: one 0/1 variable for each workgroup, cycle and first segment. No two workgroups may hold a
+An exact integer program: one 0/1 variable for each workgroup, cycle and first segment. No two workgroups may hold a
 segment in the same cycle, and no more are granted in a cycle than the allocator can. What the bound tells is how much
 any placement rule, however clever, could still gain.
 """

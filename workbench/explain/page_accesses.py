@@ -2,10 +2,10 @@
 
 What the cores that use the regions ask of their TLBs: a region is physical pages and its pointer a virtual address, so
 each driver allocation has virtual pages of its own from when it is made until it goes back to the driver. A logical
-release keeps the mapping, and whoever is granted the cached block next finds its translations still there; a physical
-release unmaps every page of the allocation, and a move to another card every page that the region leaves, which takes
-them out of all TLBs and directories. Where a cache maps pages of its own, calls whose addresses a region joins, or that
-come again, lie in one range of virtual pages.
+release keeps the mapping, and the next owner of the cached block finds its translations still there. A physical release
+unmaps every page of the allocation, and a move to another card every page that the region leaves. Both take the pages
+out of all TLBs and directories. Where a cache maps pages of its own, calls whose addresses a region joins, or that come
+again, lie in one range of virtual pages.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CHURN = {
     "renewed": 2000,
     "size": {"log_uniform": [1 << 20, 1 << 25]},
 }
-"""Blocks of 1 to 32 MiB that are given back and taken anew, so few that the shared TLB reaches all that live."""
+"""Blocks of 1 to 32 MiB that are given back and taken again, so few that the shared TLB reaches all that live."""
 
 
 class LimitAndPages(NamedTuple):
@@ -163,14 +163,14 @@ class Touches(Spec):
 
 
 def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str | None = None) -> Accesses:
-    """Return what the applications of all cards, or of one, ask of their TLBs during a pool's run.
+    """Return the accesses of the applications of all cards, or of one, to their TLBs during a pool's run.
 
-    A region is swept once from its first page to its last between its grant and its free (or the end of the run), in
-    accesses that are evenly spaced and that the cores of the application's card take in turns; a region has one at
-    least. A driver allocation of which such a region was part loses each of its pages when it goes back to the driver,
-    by the first core of the card whose request made it go; what a region leaves when it moves is unmapped by the first
-    core of its application's card. Of one cycle accesses come before unmappings. Regions that
-    are stitched of several blocks are left out: the record has only their first address.
+    A region is swept once from its first page to its last between its grant and its free (or the end of the run). Its
+    accesses are evenly spaced, and the cores of the application's card take them in turns; a region has one at least. A
+    driver allocation of which such a region was part loses each of its pages when it goes back to the driver. The first
+    core of the card whose request made it go loses them. What a region leaves when it moves is unmapped by the first
+    core of its application's card. Of one cycle accesses come before unmappings. Regions that are stitched of several
+    blocks are left out: the record has only their first address.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _check_rows(count: int) -> None:
 
 
 def spread(count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each place as often as its count says, with the turns 0, 1, 2, ... beside it: two int64[rows].
+    """Return each place as often as its count says, with the turns 0, 1, 2, ...: two int64[rows].
 
     >>> [column.tolist() for column in spread(np.array([2, 0, 3]))]
     [[0, 0, 2, 2, 2], [0, 1, 0, 1, 2]]

@@ -65,7 +65,7 @@ def cuts_of(demand: Demand) -> Cuts:
 
 
 def granted_in_order(demand: Demand) -> np.ndarray:
-    """Return what is granted by a policy that refuses nothing that fits, if it may move and divide regions:
+    """Return the regions that a policy grants that refuses nothing that fits, if it may move and divide regions:
     bool[regions].
 
     Requests are taken in their order; one is refused where the live bytes of all that were granted, and its own, have

@@ -44,7 +44,7 @@ class Demand(NamedTuple):
 
 
 def demand_of(record: PoolRecord, lends: np.ndarray | None = None, granted_only: bool = False) -> Demand:
-    """Return what was asked for in a run: every allocation, also those that were refused.
+    """Return the requests of a run: every allocation, also those that were refused.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def loads(demand: Demand) -> np.ndarray:
 def fullest_moments(demand: Demand) -> list[np.ndarray]:
     """Return the regions that live together at each moment before one of them goes: a region fits if it fits at these.
 
-    Of neighbouring moments the one with fewer regions holds nothing that the other does not.
+    Of neighboring moments the one with fewer regions holds nothing that the other does not.
 
     >>> nothing = np.zeros(0)
     >>> one_after = Demand(np.arange(4), np.array([0, 1, 3]), np.array([2, 4, 4]), *[nothing] * 5)

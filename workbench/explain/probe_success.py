@@ -5,9 +5,9 @@
 ['8.9e-07', '1.0e+00']
 
 `table` is the document's probability chain and the table around it (spec 3, section 4; ¶151-154). A chance is kept as
-the logarithms of that of failing and that of succeeding, so that neither loses its digits: of a failure of 1e-63 the
-success is 1 to every digit that a float has, and of a success of 1e-63 the failure; logarithms also hold what is below
-the least float, as 1e-606. A run of so many free cells in a row of them is counted by an exact dynamic programme.
+the logarithms of failing and of succeeding, so that neither loses its digits. Of a failure of 1e-63 the success is 1 to
+every digit that a float has, and of a success of 1e-63 the failure. Logarithms also hold what is below the least float,
+as 1e-606. A run of so many free cells in a row of them is counted by an exact dynamic program.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def table(
     setting : Setting
         The machine, and how full it is.
     machines : int
-        With at least 1, so many machines are drawn as well, and each chance has its simulated share beside it, with
-        its 95 % interval.
+        With at least 1, so many machines are drawn as well, and each chance comes with its simulated share and the 95 %
+        interval of that.
     seed : int
         Of the drawn machines.
 
@@ -147,7 +147,8 @@ def simulated(
     seed: int = 0,
     level: float = 0.95,
 ) -> list[Simulated]:
-    """Return how often a demand was refused by a unit, by a module, by all modules of a machine: one entry a demand.
+    """Return the number of refusals of a demand by a unit, by a module, by all modules of a machine: one entry a
+    demand.
 
     Every probe with the same setting and seed meets the same states, those of the named stream `free_blocks`.
 

@@ -1,7 +1,7 @@
-"""How near borrowed memory could lie at all: bounds for every target policy, and each policy beside them.
+"""How near borrowed memory could lie at all: bounds for every target policy, and each policy compared with them.
 
 The whole run is known beforehand. The least reading of memory that may lie anywhere and be divided at will is a
-transportation problem a moment; where regions stay as they were granted, it is an integer programme.
+transportation problem a moment; where regions stay as they were granted, it is an integer program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from workbench.records.pool import PoolRecord
 from workbench.runs.run import PlannedPoint
 
 FIXED_ENTRIES = 200_000
-"""Entries of the largest programme that is solved for every run: less than a second each."""
+"""Entries of the largest program that is solved for every run: less than a second each."""
 
 
 class BoundExcess(NamedTuple):
@@ -37,7 +37,7 @@ class BoundExcess(NamedTuple):
     bound_ns: float
     """The least that any policy needs for what this one granted (`moving_bound`)."""
     fixed_bound_ns: float
-    """The least without moving regions (`fixed_bound`); NaN where its programme is too large."""
+    """The least without moving regions (`fixed_bound`); NaN where its program is too large."""
     bound_of_all_ns: float
     """The least for everything that was asked for; infinite where it does not fit as a whole."""
 
@@ -48,7 +48,7 @@ class BoundExcess(NamedTuple):
 
 
 def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[BoundExcess]:
-    """Return every finished run of a sweep of the pool beside its bounds, in the order of points and seeds.
+    """Return every finished run of a sweep of the pool with its bounds, in the order of points and seeds.
 
     Runs are simulated again. A policy that refuses something is held against the bounds of what it granted.
 
@@ -57,7 +57,7 @@ def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[BoundEx
     runs : RunSet
         What `workbench.run` returns for the engine pool.
     fixed_entries : int
-        How large a programme (`entries_of`) is solved for `fixed_bound`; 0 = none.
+        How large a program (`entries_of`) is solved for `fixed_bound`; 0 = none.
 
     References
     ----------
@@ -120,7 +120,7 @@ def _percent(size: int, demand: Demand) -> float:
 
 
 MOST_ENTRIES, MOST_WHOLE_ENTRIES = 1_000_000, 4_000
-"""Entries of the largest programme that `fixed_bound` solves, of shares and of whole regions."""
+"""Entries of the largest program that `fixed_bound` solves, of shares and of whole regions."""
 
 
 def moving_bound(demand: Demand) -> float:
@@ -128,13 +128,13 @@ def moving_bound(demand: Demand) -> float:
     regions.
 
     At every moment a policy that grants all has laid each borrower's live bytes on cards that hold no more than they
-    have, so its bytes by borrower and card are a feasible flow of that moment's transportation problem, and reading
+    have. So its bytes by borrower and card are a feasible flow of that moment's transportation problem, and reading
     them takes at least the minimum. Between two requests nothing comes or goes, so that minimum stands until the next
     request, and the mean of the minima over time is at most the policy's own mean. No step asks that a region stay
     whole or where it was, or that the future be unknown, so that no policy escapes by moving, dividing or foreseeing.
 
-    A policy that refuses something, or lets it wait, is not bound by this: hold it against the bound of what it
-    granted, when it did (`demand_of(record, granted_only=True)`), and tell the share granted beside it.
+    A policy that refuses something, or lets it wait, is not bound by this. Compare it with the bound of what it
+    granted, when it did (`demand_of(record, granted_only=True)`), and report the share granted as well.
 
     Returns
     -------
@@ -170,8 +170,8 @@ def fixed_bound(demand: Demand, whole: bool = False) -> float:
 
     One variable says which share of a region lies on a card for its whole life; at each moment before a region goes
     (a maximal clique of the regions' lives) no card holds more than it has. Shares that stay are shares that could
-    move, so this is at least `moving_bound`; whole regions are shares of 0 and 1, so it is at most the optimum with
-    `whole`; and a policy that never moves a region has such whole shares, so its own value is at least that optimum.
+    move, so this is at least `moving_bound`. Whole regions are shares of 0 and 1, so it is at most the optimum with
+    `whole`. A policy that never moves a region has such whole shares, so its own value is at least that optimum.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def fixed_bound(demand: Demand, whole: bool = False) -> float:
     Raises
     ------
     InputError
-        The programme is too large (`entries_of`): at most 1,000,000 entries, of whole regions 4,000.
+        The program is too large (`entries_of`): at most 1,000,000 entries, of whole regions 4,000.
 
     References
     ----------
@@ -224,7 +224,7 @@ _EXACTLY: Any = {"mip_rel_gap": 0.0}
 
 
 def entries_of(demand: Demand) -> int:
-    """Return how large the programme of `fixed_bound` is: cards x regions that live at the fullest moments, all
+    """Return the size of the program of `fixed_bound`: cards x regions that live at the fullest moments, all
     together."""
     return demand.capacity.size * sum(live.size for live in fullest_moments(demand))
 
@@ -267,11 +267,11 @@ def least_reading(demand: Demand, load: np.ndarray) -> np.ndarray:
     Each borrower's bytes go to cards that may hold them, no card gets more than it has, and a byte costs the
     reciprocal of its path's bandwidth, nothing at home. Infinite where no card is left for some byte.
 
-    Where paths are the widest ones, cards that a bandwidth joins form groups within groups, and the minimum is a sum:
-    of each group, what its members need beyond what they have must leave it, which costs at least the difference
-    between the bandwidth that joins the group and the next lower one; filling the narrowest groups first costs no
-    more. All moments are then one calculation in whole bytes. For paths of any other kind (direct links alone, hops
-    that are penalised) HiGHS solves the min-cost flow, once for every different moment with a card too full.
+    Where paths are the widest ones, cards that a bandwidth joins form groups within groups, and the minimum is a sum
+    over groups. What the members of a group need beyond what they have must leave it. That costs at least the
+    difference between the bandwidth that joins the group and the next lower one. Filling the narrowest groups first
+    costs no more. All moments are then one calculation in whole bytes. For paths of any other kind (direct links alone,
+    hops that are penalized) HiGHS solves the min-cost flow, once for every different moment with a card too full.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def _of_groups(demand: Demand, load: np.ndarray) -> np.ndarray:
 
 
 def _leaving(beyond: np.ndarray, together: np.ndarray) -> np.ndarray:
-    """Return what all groups need beyond what they have: int64[moments]."""
+    """Return the need of all groups beyond what they have: int64[moments]."""
     groups = np.unique(together, axis=0).astype(np.int64)
     left: np.ndarray = np.maximum(beyond @ groups.T, 0).sum(axis=1)
     return left

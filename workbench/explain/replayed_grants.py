@@ -32,7 +32,7 @@ class Replayed(NamedTuple):
 
 
 def replayed(setup: Setup, seed: int, most: int = 2_000) -> Replayed:
-    """Return what a placement was asked in a run, and what it granted, as steps of its circuit from a reset on.
+    """Return the requests to a placement in a run, and its grants, as steps of its circuit from a reset on.
 
     Parameters
     ----------

@@ -6,12 +6,12 @@ by_rule(workload, machine)  what contiguous placement costs on top, as rules of 
 survey(traces)              both on many traces, with what each does not tell                       -> Survey
 
 The rule for what a trace cannot tell. A launch counts where its grid, its threads and the *whole* shared memory of a
-workgroup were recorded. Where only the dynamic part was (AMD's Kineto traces hold it in the launching call), it counts
-if that is asked for, and every number of such a trace then says so: static shared memory is missing from it, so it is
-neither a lower nor an upper bound. A launch of which neither was recorded (kernels replayed from a graph) is untold: it
-is in no number, and how much of the card's time it took stands beside them. Registers that were not recorded do not
-bind. Which workgroups really met on a unit no trace tells: `by_rule` takes the two ends, each kernel when it was
-recorded to start, and all kernels queued at once.
+workgroup were recorded. Where only the dynamic part was recorded (AMD's Kineto traces hold it in the launching call),
+it counts on request. Every number of such a trace then says so. Static shared memory is missing from it, so it is
+neither a lower nor an upper bound. A launch of which neither was recorded (kernels replayed from a graph) is unknown:
+it is in no number, and its share of the card's time is listed with them. Registers that were not recorded do not bind.
+Which workgroups really met on a unit no trace tells: `by_rule` takes the two ends, each kernel when it was recorded to
+start, and all kernels queued at once.
 
 Each workgroup stays as long under every rule. So the mean number that a unit holds at once, until it is through with
 all of them, is the sum of their durations over the cycles that this takes, the drain time. A rule's lost residency is
@@ -99,7 +99,7 @@ def coverage_of(trace: Trace) -> Coverage:
 
 
 def recorded_launches(table: KernelTable) -> tuple[np.ndarray, np.ndarray]:
-    """Return which launches are wholly told, and which with their dynamic shared memory alone: bool[rows] each."""
+    """Return the launches that are wholly known, and those with their dynamic shared memory alone: bool[rows] each."""
     grid = _known(table, "workgroups") & _known(table, "threads")
     whole = grid & _known(table, "shared_bytes")
     return whole, grid & ~whole & _known(table, "launch_shared_bytes")
@@ -229,16 +229,16 @@ class GranuleLoss(NamedTuple):
     worst: float
     """The largest loss of one launch."""
     padding: float
-    """Share of the shared memory given that nobody asked for, averaged over workgroups."""
+    """Share of the given shared memory that was not requested, averaged over workgroups."""
 
 
 def by_granule(
     trace: Trace, machine: Any, granules: Sequence[int] = GRANULES, dynamic_alone: bool = False
 ) -> list[GranuleLoss]:
-    """Return what each granule costs in residency, against a memory that is given by the byte.
+    """Return the cost of each granule in residency, compared with a memory that is given by the byte.
 
     A kernel alone on a unit is compared with itself: of equal pieces no rule loses any to holes, so this is the granule
-    alone. The machine's memory keeps its bytes; what is left over below a granule is given to nobody.
+    alone. The machine's memory keeps its bytes; the remainder below a granule stays unused.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def by_rule(
     arrival: Arrival = "all_at_once",
     units: int = 20,
 ) -> list[RuleLoss]:
-    """Return what each rule costs on a trace, each seed the share of another unit.
+    """Return the cost of each rule on a trace, each seed the share of another unit.
 
     Parameters
     ----------

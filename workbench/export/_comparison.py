@@ -214,7 +214,7 @@ def _as_pgf(draw: Callable[[], Any]) -> bytes | None:
 
 
 def compared_pictures(folder: Path, now: Mapping[str, bytes]) -> dict[str, bool]:
-    """Return which pictures of a bundle, of those drawn again, show the same."""
+    """Return the pictures of a bundle, of those drawn again, that show the same."""
     return {name: same_picture((folder / name).read_bytes(), picture) for name, picture in now.items()}
 
 

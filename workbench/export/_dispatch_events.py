@@ -53,7 +53,7 @@ def _thread(record: DispatchRecord, module: int, unit: int, lane: int, beside: i
 
 
 def _names(record: DispatchRecord, beside: int, used: list[tuple[int, int, int]]) -> Iterator[Event]:
-    """Yield what processes and threads are called, in the order in which they are shown."""
+    """Yield the names of processes and threads, in the order in which they are shown."""
     modules = {f"module {module}": FIRST_MODULE + module for module in range(record.modules)}
     threads = (
         (FIRST_MODULE + module, _thread(record, module, unit, lane, beside), f"unit {unit}", lane)

@@ -1,6 +1,6 @@
 """What another machine needs to run the sweep of a bundle again: its files, and what only a notebook defines.
 
-Modules that a policy's file imports from beside it go with it; policies, laws, engines, measures and figures that no
+Modules of its folder that a policy's file imports go with it; policies, laws, engines, measures and figures that no
 file defines are written as files. A file that was edited since the runs is refused.
 """
 
@@ -38,8 +38,8 @@ MOST_BYTES = 50_000_000
 def write_sweep(runs: RunSet, folder: Path) -> list[str]:
     """Write the sweep as it was run and copy the files that it names; return what else it needs, in sentences.
 
-    Workloads and policies lie in `inputs/`, a policy's file with every module that it imports from beside it, under
-    the names that they import each other by.
+    Workloads and policies lie in `inputs/`, a policy's file with every module of its folder that it imports, under the
+    names that they import each other by.
     """
     copies, sweep = _Copies(folder), runs.plan.sweep
     seeds = shortest(sweep.seeds) if sweep.until is None else sweep.config["seeds"]
@@ -86,7 +86,7 @@ class _Copies:
         return [INPUTS, *(f"{INPUTS}/{number}" for number in range(2, len(self.files) + 3))]
 
     def _free(self, path: Path, name: str) -> bool:
-        """Return whether a name in the bundle can be that of a file: nobody has it, or the file itself."""
+        """Return whether a name in the bundle can be that of a file: it is free, or the file's own."""
         return name not in self.files.values() or self.files.get(path) == name
 
     def _copy(self, path: Path, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What a bundle says was run, beside what its sweep asks for here."""
+"""The runs that a bundle lists, compared with those that its sweep plans here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.strict_yaml import read_mapping
 
 
 class KeptRuns(NamedTuple):
-    """What a bundle says was run, beside what its sweep asks for here."""
+    """The runs that a bundle lists, compared with those that its sweep plans here."""
 
     planned: Plan
     """The runs of its sweep, as this machine reads them."""
@@ -36,7 +36,7 @@ class KeptRuns(NamedTuple):
     plan: Plan
     """The same runs under the names of the manifest: what the rows belong to."""
     places: list[Place] | None
-    """The points as the manifest names them, where some cannot be read here; else they are named anew."""
+    """The points as the manifest names them, where some cannot be read here; else they are named again."""
     problems: list[Change]
     not_executed: list[str]
     """Why code that the sweep names was not executed here; empty if all of it was, or if there is none."""

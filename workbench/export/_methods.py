@@ -130,7 +130,7 @@ def _statistics(runs: RunSet) -> list[str]:
 
 
 def _comparisons(runs: RunSet) -> Iterator[str]:
-    """Yield how comparisons are judged, of what was used."""
+    """Yield the rules by which comparisons are judged, of what was used."""
     sweep, count = runs.plan.sweep, family_of(runs.plan).comparisons
     judged = [sweep.mechanism.measures[name] for name in sweep.measures]
     by_ratio = {kind: [one for one in judged if (one.compared_by == "ratio") is kind] for kind in _SIZES}

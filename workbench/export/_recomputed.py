@@ -30,7 +30,7 @@ from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint
 
 RECOMPUTED, REDRAWN, READ, YOURS = "recomputed", "redrawn", "read", "yours"
-"""What was done with a file: computed from the runs; drawn anew; what the runs are done from; a researcher's own."""
+"""What was done with a file: computed from the runs; drawn again; what the runs are done from; a researcher's own."""
 _ELSEWHERE = 1e-12
 """How far a mean may be from the same mean on another machine or with other packages; here it is the same bits."""
 
@@ -88,13 +88,14 @@ def compute(
 
 
 def _checked(manifest: Mapping[str, Any]) -> list[str]:
-    """Return what the bundle says of its rows of code of the user's own: how many were checked."""
+    """Return the bundle's statement on its rows of code of the user's own: how many were checked."""
     facts = manifest.get("checked")
     return [] if facts is None else Checked(**{**facts, "reasons": tuple(facts["reasons"])}).sentences
 
 
 def _unknown(kept: KeptRuns) -> dict[str, str]:
-    """Return what cannot be computed as long as a policy, a workload or a machine cannot be read here, and why."""
+    """Return the files that cannot be computed as long as a policy, a workload or a machine cannot be read here, and
+    why."""
     if all(point.setup is not None for point in kept.plan.points):
         return {}
     return dict.fromkeys(OF_SETUPS, f"points cannot be read here: {kept.unread[0]}" if kept.unread else "points differ")
@@ -138,7 +139,7 @@ def _recipe(manifest: Mapping[str, Any], runs: RunSet, name: str) -> Any:
 
 
 def _not_computed(manifest: Mapping[str, Any], figures: _Figures) -> Iterator[tuple[str, str]]:
-    """Yield what is to be said of every file that is not computed."""
+    """Yield the notes on every file that is not computed."""
     for name in manifest["files"]:
         stem, suffix = Path(name).stem, Path(name).suffix
         if name == SWEEP or name.startswith(f"{INPUTS}/"):
@@ -246,7 +247,8 @@ class Replayed(RunSet):
 
 
 def provenance_changes(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> Iterator[Change]:
-    """Yield what the manifest says otherwise of the sweep's name, origins, what is needed, and what drew the pictures.
+    """Yield the differences of the manifest in the sweep's name, origins, needs, and the versions that drew the
+    pictures.
 
     A file that is not there, or no such one, is told by its digest.
     """

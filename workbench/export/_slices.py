@@ -1,4 +1,4 @@
-"""Slices on tracks in the Trace Event Format, overlapping ones on lanes beside each other."""
+"""Slices on tracks in the Trace Event Format, overlapping ones on parallel lanes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Laned(NamedTuple):
 
 
 def in_lanes(slices: Iterable[Slice]) -> list[Laned]:
-    """Return slices in the order of their begins, none beside another on the same lane of its track.
+    """Return slices in the order of their begins, no two overlapping on the same lane of their track.
 
     >>> track = Track("card", "module 0")
     >>> ones = [Slice(track, begin, end, "", {}) for begin, end in ((0, 5), (5, 9), (3, 7), (4, 6))]
@@ -64,7 +64,7 @@ class Numbers:
         self.thread = {lane: number for number, lane in enumerate(ordered, start=len(self.process) + 1)}
 
     def names(self) -> Iterator[Event]:
-        """Yield what processes and threads are called, in the order in which they are shown."""
+        """Yield the names of processes and threads, in the order in which they are shown."""
         threads = (
             (self.process[track.process], number, track.name, lane) for (track, lane), number in self.thread.items()
         )
@@ -72,8 +72,7 @@ class Numbers:
 
 
 def names_of(processes: Mapping[str, int], threads: Iterable[tuple[int, int, str, int]]) -> Iterator[Event]:
-    """Yield what numbered processes and threads are called; a thread is its process, its number, its name and its
-    lane."""
+    """Yield the names of numbered processes and threads; a thread is its process, its number, its name and its lane."""
     for name, number in processes.items():
         yield _meta("process_name", number, 0, name=name)
         yield _meta("process_sort_index", number, 0, sort_index=number)
@@ -83,7 +82,7 @@ def names_of(processes: Mapping[str, int], threads: Iterable[tuple[int, int, str
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Return what sorts names by the whole numbers in them: module 2 before module 10."""
+    """Return the key that sorts names by the whole numbers in them: module 2 before module 10."""
     return [(1, int(word), "") if word.isdigit() else (0, 0, word) for word in name.split()]
 
 

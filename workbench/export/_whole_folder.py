@@ -1,6 +1,6 @@
 """A folder that is written whole or not at all, in the place of an earlier one only.
 
-It grows under another name, beside a locked file that says whether its writer still lives, and is renamed.
+It grows under another name, next to a locked file that says whether its writer still lives, and is renamed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ OWNED = ".workbench-export"
 
 @contextmanager
 def written_whole(to: Path, replaceable: Callable[[Path], bool], carry: Callable[[Path, Path], None]) -> Iterator[Path]:
-    """Return a temporary folder beside the target that takes its name when everything inside went well.
+    """Return a temporary folder next to the target that takes its name when everything inside went well.
 
-    What an export that was killed left beside the target is taken away first; one that still runs is left alone.
+    The remains of a killed export next to the target are removed first; an export that still runs is left alone.
 
     Parameters
     ----------

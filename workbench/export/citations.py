@@ -30,7 +30,7 @@ class Cited(NamedTuple):
 
 
 def cited(runs: RunSet) -> list[Cited]:
-    """Return what the sweep rests on, each work once, sorted by key."""
+    """Return the works on which the sweep rests, each once, sorted by key."""
     gathered: dict[str, Cited] = {"gpu-policy-workbench": Cited(_OWN, ["every run"])}
     for part, works in _parts(runs):
         for work in works:

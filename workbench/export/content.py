@@ -188,7 +188,7 @@ Selection = Mapping[str, Sequence[str]]
 
 
 def selection(measures: Sequence[str] | None, figures: Sequence[str] | None) -> dict[str, list[str]]:
-    """Return what was chosen; what was not stands as the sweep has it.
+    """Return the choices; the other settings stand as the sweep has them.
 
     >>> selection(None, ["pareto"])
     {'figures': ['pareto']}

@@ -56,7 +56,7 @@ class Drawing:
 
     @property
     def csv(self) -> str:
-        """Return what is drawn, as the text of its CSV file."""
+        """Return the data of the drawing, as the text of its CSV file."""
         return as_csv(self.data.columns())
 
     @functools.cached_property
@@ -65,7 +65,7 @@ class Drawing:
         return self.drawn()
 
     def drawn(self) -> Any:
-        """Return the figure drawn anew.
+        """Return the figure drawn again.
 
         Its layout is measured each time that it is saved, from where the last time left it: what is to have the same
         bytes however often others were saved before it takes a figure of its own.
@@ -77,13 +77,13 @@ class Drawing:
 
     @property
     def caption(self) -> str:
-        """Return what one sees in it and what that rests on."""
+        """Return the caption: what one sees in it and what that rests on."""
         note = str(getattr(self.sheet, "note", "")).replace("\n", "; ").rstrip(".")
         return self.recipe.description + (f" {note[:1].upper()}{note[1:]}." if note else "")
 
     @property
     def alt(self) -> str:
-        """Return what it shows, for a reader who does not see it."""
+        """Return the content in words, for a reader who does not see it."""
         return alt_text(self.recipe.description, self.sheet, self.data.columns())
 
     def texts(self, columns: int) -> dict[str, str]:
@@ -158,7 +158,7 @@ _END = re.compile(r"^(low|high)|_(low|high)$")
 
 
 def alt_text(description: str, sheet: Any, columns: Mapping[str, Column]) -> str:
-    """Return what a figure shows, in sentences, for a reader who does not see it.
+    """Return the content of a figure, in sentences, for a reader who does not see it.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class _Point(TypedDict):
 
 
 class _Checked(msgspec.Struct, forbid_unknown_fields=True):
-    """How many rows of code of one's own there are, how many are checked, by how many runs, why not all."""
+    """Rows of code of the user's: their number, how many are checked, by how many runs, and why not all."""
 
     rows: int
     checked: int
@@ -127,7 +127,7 @@ class _Manifest(TypedDict, total=False):
 
 
 def drawn_with() -> dict[str, str]:
-    """Return what pictures are drawn with here: the same figure has other bytes with other versions."""
+    """Return the versions with which pictures are drawn here: the same figure has other bytes with other versions."""
     return {"matplotlib": importlib.metadata.version("matplotlib")}
 
 

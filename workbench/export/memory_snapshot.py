@@ -93,7 +93,7 @@ def _event(action: str, address: int, size: int, time_ns: Any) -> Event:
 
 
 def _segments(record: PoolRecord, number: dict[int, int]) -> Iterator[dict[str, Any]]:
-    """Yield what the drivers have given in the end, with its blocks."""
+    """Yield the memory that the drivers have given in the end, with its blocks."""
     held = _held(record.calls)
     starts = {card: sorted(address for of, address in held if of == card) for card in number}
     inside: dict[tuple[int, int], list[int]] = {place: [] for place in held}

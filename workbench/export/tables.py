@@ -64,7 +64,7 @@ def file_stem(measure: Measure) -> str:
 
 
 def note(cells: Sequence[Cell], over: Sequence[OverCell] = ()) -> str:
-    """Return what the columns of tables mean, of those that they have."""
+    """Return the meaning of the columns of tables, of those that they have."""
     sentences = ["Means over n seeds, with the half width of the 95 % interval (Student's t)."]
     compared = [cell.verdict for cell in cells if cell.verdict is not None and cell.verdict.of.n]
     if compared:

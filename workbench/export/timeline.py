@@ -1,7 +1,7 @@
 """Timelines of runs in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open.
 
-Slices of a thread must not overlap, so what runs beside something else is on a further thread of the same name, the
-lowest that is free: `module 3, beside 1`; so a walker is a thread.
+Slices of a thread must not overlap. So a parallel slice is on a further thread of the same name, the lowest that is
+free: `module 3, beside 1`; so a walker is a thread.
 
 References
 ----------

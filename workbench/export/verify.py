@@ -176,7 +176,7 @@ def sampled(runs: list[str], sample: int, seed: int) -> list[str]:
 
 
 def rerun_differences(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
-    """Return what differs between rows of a bundle and the same runs done now."""
+    """Return the differences between rows of a bundle and the same runs done now."""
     planned = {run.id: run for run in kept.planned.runs()}
     own = {name: one for name, one in kept.planned.sweep.user_measures.items() if one.function is not not_run}
     differences = []

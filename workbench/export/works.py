@@ -111,7 +111,7 @@ _SMALL = {"a", "an", "and", "for", "in", "of", "on", "the", "to", "with"}
 
 
 def works_in(text: str) -> list[Work]:
-    """Return what a text of references cites, each once: patents, papers, software, what else has a year.
+    """Return the works that a text of references cites, each once: patents, papers, software, what else has a year.
 
     >>> [work.key for work in works_in('spec 1, R32; MGPUSim, `resourcemask.go`; A. Bee, "A long title", X 1999.')]
     ['CN114153753A', 'bee1999long', 'mgpusim']
@@ -171,7 +171,7 @@ def _named(text: str) -> Iterator[Work]:
 
 
 def _others(text: str, papers: bool) -> Iterator[Work]:
-    """Yield what names a year and is none of the above, in its own words."""
+    """Yield the texts that name a year and are none of the above, in their own words."""
     for part in re.split(r";|\.\. \[\d+\]", text):
         part = part.strip(" .")
         year = _YEAR.search(part)

@@ -1,8 +1,8 @@
 """Figures that would come out the same are not drawn again.
 
-Beside the files lies what they show and how they look. What a figure shows follows from the runs (rows, sweep, points),
-from its choices, from the code that draws it and from the versions of what draws. Where none of it changed, and the
-files are as they were written, they stay.
+Next to the files lies a file with their content and their style. What a figure shows follows from the runs (rows,
+sweep, points), from its choices, from the code that draws it and from the versions of what draws. Where none of it
+changed, and the files are as they were written, they stay.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 DRAWN = ".drawn.json"
-"""The file beside the figures."""
+"""The file next to the figures."""
 _DRAWS = ("matplotlib", "pandas")
-"""Packages beside those that compute, whose version may show in a figure."""
+"""Packages other than those that compute, whose version may show in a figure."""
 
 
 class Folder:
@@ -40,7 +40,7 @@ class Folder:
         self._notes = _notes(self._folder / DRAWN)
 
     def drawn(self, name: str, digest: str, draw: Callable[[], list[Path]]) -> list[Path]:
-        """Return the files of a figure: those that lie there where they show the same, else drawn anew.
+        """Return the files of a figure: those that lie there where they show the same, else drawn again.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Folder:
 
 
 def _notes(path: Path) -> dict[str, Any]:
-    """Return what is kept of the figures; nothing where the file is missing or of somebody else."""
+    """Return the kept data of the figures; nothing where the file is missing or of somebody else."""
     try:
         notes = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 THINNEST, LETTERS = 0.003, 74
-"""The least share of what is live of a frame that is drawn; how many letters the width of the figure has room for."""
+"""The least share of what is live of a frame that is drawn; how many letters the width of the figure has space for."""
 
 
 class Flames(NamedTuple):
@@ -42,7 +42,7 @@ class Flames(NamedTuple):
 
 
 def flame_data(advice: Advice) -> Flames:
-    """Return what the flame graph of an advice shows: the first card at the moment that the five lines are about."""
+    """Return the data of the flame graph of an advice: the first card at the moment that the five lines are about."""
     from workbench.advice.torch_memory.holdings import by_stack
 
     card = advice.cards[0]
@@ -65,7 +65,7 @@ def _frames(frame: Frame, start: int, depth: int, least: float) -> Iterator[tupl
 
 @on_paper
 def draw_flames(data: Flames) -> Figure:
-    """Draw frames below those that called them, as wide as what is live below them; a colour is a frame's name."""
+    """Draw frames below those that called them, as wide as what is live below them; a color is a frame's name."""
     from matplotlib.colors import to_rgba
 
     from workbench.figures import plot_style

@@ -95,7 +95,7 @@ def _shares(runs: RunSet, one: Analysis) -> Shares:
 
 @on_paper
 def draw_interactions(data: Interactions) -> Figure:
-    """Draw the shares, fuller = larger; numbers in grey are not clear of zero."""
+    """Draw the shares, fuller = larger; numbers in gray are not clear of zero."""
     from workbench.figures import frame, plot_style
 
     figure, axes = plot_style.stacked(len(data.panels), [0.45 + 0.24 * len(panel.names) for panel in data.panels])

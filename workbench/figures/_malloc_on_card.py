@@ -1,4 +1,4 @@
-"""Measured times of taking memory on a real card beside the lock model that was fitted to them."""
+"""Measured times of taking memory on a real card, and the lock model that was fitted to them."""
 
 from __future__ import annotations
 

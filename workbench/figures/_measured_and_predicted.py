@@ -87,7 +87,7 @@ def measured_and_predicted_data(data_set: str = "") -> MeasuredAndPredicted:
 
 
 def curves_of(compared: Compared) -> MeasuredAndPredicted:
-    """Return what is drawn of a data set that was compared.
+    """Return the drawn part of a data set that was compared.
 
     Raises
     ------

@@ -83,7 +83,7 @@ def _outer(callers: tuple[str, ...]) -> str:
 
 
 def timeline_data(advice: Advice) -> MemoryTimeline:
-    """Return what the timeline of an advice shows: the first card over its history."""
+    """Return the data of the timeline of an advice: the first card over its history."""
     card = advice.cards[0]
     kinds = tuple(columns_of(advice.segments, card.failure))
     request = 0 if card.failure is None else card.failure.asked_bytes

@@ -54,7 +54,7 @@ class Pareto(NamedTuple):
     y: Measure
     panels: tuple[Cloud, ...]
     shade: Measure | None = None
-    """A third one, told by the colour."""
+    """A third one, told by the color."""
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a point."""

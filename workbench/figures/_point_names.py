@@ -1,4 +1,4 @@
-"""Names beside points: written so that they cover neither points nor each other."""
+"""Names next to points: written so that they cover neither points nor each other."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _size(axes: Axes, name: str, point: np.ndarray) -> np.ndarray:
 
 
 def _place(dot: np.ndarray, size: np.ndarray, far: float, way: tuple[int, int]) -> Bbox:
-    """Return where a text lies that starts so far from a dot: beside it, above or below it, or across a corner."""
+    """Return the place of a text that starts so far from a dot: next to it, above or below it, or across a corner."""
     return _box(dot + np.multiply(way, far) + size * (np.sign(way) - 1) / 2, size)
 
 

@@ -139,7 +139,7 @@ def draw_probe_success(data: ProbeSuccess) -> Figure:
         one.minorticks_off()
         one.grid(axis="y", color=plot_style.palette().grid, linewidth=0.5)
     demands = sorted({int(d) for line in data.lines for d in line.demand})
-    axes[-1].set_xticks(demands[:: -(-len(demands) // 16)])  # not more than there is room for
+    axes[-1].set_xticks(demands[:: -(-len(demands) // 16)])  # not more than there is space for
     setting, refusing = data.setting, {"unit": "a unit refuses", "module": "a module refuses"}
     who = f"chance that {refusing.get(data.level, f'all {setting.modules} modules refuse')}"
     drawn = f"\nbars: 95 % interval of {data.machines} machines drawn at random" if data.machines else ""

@@ -67,7 +67,7 @@ def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
 
     Within a setting the smallest ratio comes first, one without a ratio last; equal ones as in the sweep.
 
-    Beside each stands the least for regions that stay where they are, where that programme is small enough.
+    Each has the least for regions that stay where they are as well, where that program is small enough.
 
     Raises
     ------

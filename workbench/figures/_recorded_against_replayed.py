@@ -61,7 +61,7 @@ def recorded_against_replayed_data(runs: RunSet) -> RecordedAgainstReplayed:
 
 @on_paper
 def draw_recorded_against_replayed(data: RecordedAgainstReplayed) -> Figure:
-    """Draw a point a recording on the diagonal of what is equal; beside it what share of the addresses came out."""
+    """Draw a point a recording on the diagonal of what is equal; next to it the share of equal addresses."""
     from workbench.figures import plot_style
 
     figure, (plane, bars) = plot_style.stacked(2, (2.2, 0.4 + 0.22 * len(data.names)))

@@ -79,7 +79,7 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
 
 
 def analysis_of(runs: RunSet, measure: str | None, of: Of, figure: str) -> tuple[list[Analysis], str]:
-    """Return the analysis of every way to run, and in words what is analysed."""
+    """Return the analysis of every way to run, and in words what is analyzed."""
     analysis = analyse(runs, measure or runs.plan.sweep.measures[0], of)
     check_room(len(analysis), 1, figure)
     return analysis, f"{'the gain in ' if of == 'gain' else ''}{measure_words(analysis[0].measure)}"

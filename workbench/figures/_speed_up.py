@@ -37,8 +37,8 @@ _SPEED_UPS = TREND_LOOK._replace(panel=_of_speed_ups, estimate="geometric mean")
 
 
 def break_even(x: np.ndarray, times: np.ndarray) -> float:
-    """Return where a speed-up passes 1 for the last time, between two values that were run, on the scale of doublings;
-    NaN where it does not.
+    """Return the value at which a speed-up passes 1 for the last time, between two values that were run, on the scale
+    of doublings; NaN where it does not.
 
     >>> break_even(np.array([1.0, 4.0]), np.array([0.5, 2.0]))
     2.0

@@ -95,7 +95,7 @@ def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
 def draw_study_front(data: StudyFront) -> Figure:
     """Draw an arrow from where each trial of the front lay on the seeds of the study to where it lies on fresh ones.
 
-    All other trials are small and grey. A trial has its number beside its dot, and the key says what it chose; what
+    All other trials are small and gray. A trial has its number beside its dot, and the key says what it chose; what
     they are held to is a diamond. A third objective is the color of the dots.
     """
     from workbench.figures import frame, marks, plot_style
@@ -158,7 +158,7 @@ def _of(side: Means, kept: np.ndarray) -> Means:
 
 
 def _chosen(chosen: Mapping[str, Any]) -> str:
-    """Return what a trial chose, as a policy is written: levers in brackets behind the choice that has them.
+    """Return the choices of a trial, as a policy is written: levers in brackets behind the choice that has them.
 
     >>> _chosen({"policy.placement": "next_fit", "policy.placement.next_fit.start": 4, "policy.queue": "fifo"})
     'next_fit(start=4), fifo'
@@ -176,7 +176,7 @@ def _with_levers(path: str, chosen: Mapping[str, Any], levers: Sequence[str]) ->
 
 
 def _baselines(results: StudyResults) -> dict[str, str]:
-    """Return what the points of the front are held to, by id: the names."""
+    """Return the names of the baselines of the points of the front, by id."""
     assert results.holdout is not None
     own = {point.id for point in results.front.points}
     return {point.id: results.front.name(point) for point in results.front.first_points if point.id not in own}
@@ -312,7 +312,7 @@ def draw_lever_importances(data: LeverImportances) -> Figure:
 
 
 def short_path(path: str) -> str:
-    """Return a lever as a figure names it: without the room, and at most its slot, its policy and itself.
+    """Return a lever as a figure names it: without the package, and at most its slot, its policy and itself.
 
     >>> short_path("policy.choice.weighted_choice.choices[1].least_recent_energy.nx"), short_path("policy.placement")
     ('choice: least recent energy: nx', 'placement')

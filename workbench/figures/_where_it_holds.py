@@ -197,7 +197,8 @@ def is_grid(region: Region) -> bool:
 
 
 def edges(centres: np.ndarray) -> np.ndarray:
-    """Return where cells around rising centres meet: midway, on a log scale where the centres span a factor of eight.
+    """Return the borders of cells around rising centers: midway, on a log scale where the centers span a factor of
+    eight.
 
     >>> edges(np.array([1.0, 2.0, 4.0])), edges(np.array([1.0, 10.0, 100.0])).round(2)
     (array([0.5, 1.5, 3. , 5. ]), array([  0.32,   3.16,  31.62, 316.23]))
@@ -220,7 +221,7 @@ def is_log(centres: np.ndarray) -> bool:
 
 
 def edges_between(centres: np.ndarray) -> np.ndarray:
-    """Return the places midway between neighbours, and as far beyond the ends."""
+    """Return the places midway between neighbors, and as far beyond the ends."""
     middle = (centres[1:] + centres[:-1]) / 2
     return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
 
@@ -265,7 +266,7 @@ def _cells(axes: Axes, region: Region) -> None:
 
 
 def _paint(verdict: str, share: float) -> tuple[str, str]:
-    """Return the colour of a place: the stronger the effect, the fuller; in grey, worse is told by its hatching."""
+    """Return the color of a place: the stronger the effect, the fuller; in gray, worse is told by its hatching."""
     from matplotlib.colors import to_hex, to_rgb
 
     from workbench.figures import plot_style

@@ -78,7 +78,7 @@ class AdviceFigure(NamedTuple):
 
 
 def advice_data(advice: Advice) -> AdviceFigure:
-    """Return what the figure of an advice shows."""
+    """Return the data of the figure of an advice."""
     displayed = _listed_settings(advice)
     files = {card.file for card in advice.cards}
     names = [card.name if len(files) < 2 else f"{card.name} of {Path(card.file).name}" for card in advice.cards]
@@ -170,7 +170,7 @@ def _bars(axes: Axes, data: AdviceFigure, card: int) -> None:
 
 
 def _short(name: str, most: int = 64) -> str:
-    """Return a setting in fewer letters, as a legend and a bar have room for; the CSV file has it whole."""
+    """Return a setting in fewer letters, as a legend and a bar have space for; the CSV file has it whole."""
     for long, short in _NAMES:
         name = name.replace(long, short)
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -67,18 +67,18 @@ class Strips(NamedTuple):
 
 
 class DispatchTimeline(NamedTuple):
-    """Which group runs on which unit of which module, over time, coloured by channel or priority."""
+    """Which group runs on which unit of which module, over time, colored by channel or priority."""
 
     seed: int
     by: str
-    """What the colours tell: channel or priority."""
+    """What the colors tell: channel or priority."""
     modules: tuple[int, int]
     """From which module to which, the last one left out."""
     cycles: tuple[int, int]
     panels: tuple[Strips, ...]
 
     def kinds(self) -> list[int]:
-        """Return the channels or priorities that the colours tell apart."""
+        """Return the channels or priorities that the colors tell apart."""
         least = 0 if self.by == "channel" else 1
         return [*range(least, 1 + max(int(panel.kind.max(initial=least)) for panel in self.panels))]
 
@@ -116,7 +116,7 @@ def dispatch_timeline_data(
     Parameters
     ----------
     by : {"channel", "priority"}
-        What the colours tell; the priority is the static one under which it was dispatched.
+        What the colors tell; the priority is the static one under which it was dispatched.
     seed : int, optional
         Which run; the first seed that every point finished if None.
     cycles : (int, int), optional
@@ -166,7 +166,7 @@ def _check_pieces(panel: Strips, span: tuple[int, int]) -> None:
 def strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, int], span: tuple[int, int]) -> Strips:
     """Return the rectangles of one run that lie at least partly within some modules and cycles, dispatch by dispatch.
 
-    A wave takes the lowest slot of its unit that is free; waves of a dispatch in slots beside each other are one piece.
+    A wave takes the lowest slot of its unit that is free; waves of a dispatch in neighboring slots are one piece.
     """
     kept = within(record, span)
     kept = kept[(record.module[kept] >= modules[0]) & (record.module[kept] < modules[1])]
@@ -247,7 +247,7 @@ def _lines(axes: Axes, panel: Strips, modules: int, first: int) -> None:
 
 
 def _kind_named(by: str, kind: int) -> str:
-    """Return what the legend calls a channel or a priority; 1 is the most urgent."""
+    """Return the name of a channel or a priority in the legend; 1 is the most urgent."""
     return f"{by} {kind}" + (" (most urgent)" if by == "priority" and kind == 1 else "")
 
 

@@ -70,7 +70,7 @@ def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
 
 
 def rests_on(counts: Iterable[int], pointwise: bool = False, estimate: str = "mean") -> str:
-    """Return what the estimates of a figure rest on, in small print; of bands around a curve that they are pointwise.
+    """Return the basis of the estimates of a figure, in small print; of bands around a curve that they are pointwise.
 
     >>> rests_on([200, 200]), rests_on([200, 198]), rests_on([1, 1])
     ('mean of 200 seeds with its 95 % interval', 'mean of 198 to 200 seeds with its 95 % interval', 'one seed')
@@ -112,8 +112,8 @@ class Compared(NamedTuple):
 
 
 def gain_of(one: PairedComparison, is_ratio: bool) -> Interval:
-    """Return how much better a point is: of ratios in per cent above 1, else the mean difference over the pairs that
-    end, whatever the measure is compared by."""
+    """Return the gain of a point: of ratios in per cent above 1, else the mean difference over the pairs that end,
+    whatever the measure is compared by."""
     if not is_ratio:
         return mean_interval([each for each in one.differences if np.isfinite(each)])
     size = one.size

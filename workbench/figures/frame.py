@@ -73,7 +73,7 @@ def _letters(sheet: Any, column: int) -> int:
 
 
 def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, meaning: str) -> None:
-    """Draw what the colours mean, beside all panels."""
+    """Draw the meaning of the colors, next to all panels."""
     sheet: Any = axes[0].figure
     high = sum(one.get_position().height for one in axes) * sheet.get_figheight()
     label = textwrap.fill(words(meaning), max(round(14 * high), 12))
@@ -116,7 +116,7 @@ def _short(value: float) -> str:
 
 
 def number_sides(axes: Axes, names: Sequence[str]) -> None:
-    """Put names with numbers beside the rows of a triangle, and the numbers below its columns."""
+    """Put names with numbers next to the rows of a triangle, and the numbers below its columns."""
     axes.set_yticks(range(len(names)), [f"{name}  {k + 1}" for k, name in enumerate(names)])
     axes.set_xticks(range(len(names)), [str(k + 1) for k in range(len(names))])
     axes.tick_params(length=0)

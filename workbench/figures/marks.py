@@ -28,7 +28,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
 def line_look(style: int) -> dict[str, Any]:
-    """Return colour and marker of a line, by its place in the sweep: no two of the first 63 are the same."""
+    """Return color and marker of a line, by its place in the sweep: no two of the first 63 are the same."""
     series = palette().series
     look = {"color": series[style % len(series)], "marker": MARKERS[style % len(MARKERS)]}
     return {**look, "markeredgecolor": palette().paper, "markeredgewidth": 0.4}
@@ -179,7 +179,7 @@ def points(
 ) -> None:
     """Draw dots with their intervals in both directions, some of them filled; the others can be small.
 
-    With a tint (one colour a dot, RGBA) all are filled with theirs, and those that would be are outlined.
+    With a tint (one color a dot, RGBA) all are filled with theirs, and those that would be are outlined.
     """
     above = 1 if small else 4
     axes.hlines(y.mean, x.low, x.high, color=palette().quiet if small else palette().ink, linewidth=0.7, zorder=above)
@@ -211,7 +211,7 @@ def arrow(axes: Axes, end: tuple[float, float], begin: tuple[float, float]) -> N
 
 
 def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
-    """Return colours from dark to light, for all of these values together."""
+    """Return colors from dark to light, for all of these values together."""
     known = np.concatenate(values)
     limits = Normalize(*np.nanquantile(known, [0, 1])) if np.isfinite(known).any() else Normalize(0, 1)
     return ScalarMappable(limits, LinearSegmentedColormap.from_list("ages", palette().ages))
@@ -220,7 +220,7 @@ def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
 def heat(
     axes: Axes, values: np.ndarray, text: Callable[[int, int, float], str], about_zero: bool = False
 ) -> ScalarMappable:
-    """Draw one coloured place a number, rows from above, each with its number; one that is not known stays white.
+    """Draw one colored place a number, rows from above, each with its number; one that is not known stays white.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def heat(
     text : function
         From row, column and number to what is written into the place.
     about_zero : bool
-        White at zero, and one colour for each sign; else from light to dark.
+        White at zero, and one color for each sign; else from light to dark.
     """
     tints = scale([values.ravel()])
     colors = palette()
@@ -286,7 +286,7 @@ def rectangles(
     x, y : pairs of arrays, shape (areas,) each
         The left and the right ends, the lower and the upper ones.
     fill : int array, shape (areas,)
-        Which of the colours.
+        Which of the colors.
     edge : str
         The color of the hairline; that of each area if "face".
     """

@@ -19,7 +19,7 @@ from workbench.runs.run import PlannedPoint, run_id
 MOST_PANELS = 8
 """More do not fit on a page."""
 MOST_LINES = 12
-"""More cannot be told apart in grey."""
+"""More cannot be told apart in gray."""
 
 _SETTING = ("machine", "workload")
 """The keys of a sweep that say what all policies of a comparison share."""
@@ -155,7 +155,7 @@ def common_seed(runs: RunSet, requested: int | None, figure: str) -> int:
 
 
 def span_words(first: int, last: int, ends: Sequence[int]) -> str:
-    """Return how much of some runs a picture shows, from when to when, where the runs end at these cycles.
+    """Return the part of some runs that a picture shows, from when to when, where the runs end at these cycles.
 
     >>> span_words(0, 800, [5000, 6400]), span_words(0, 90, [90, 80]), span_words(10, 60, [100])
     ('cycles 0 to 800 of 5,000 to 6,400 (12 to 16 %)', 'whole runs', 'cycles 10 to 60 of 100 (50 %)')
@@ -188,7 +188,7 @@ def chosen_span(cycles: Any, figure: str, what: str = "cycles") -> tuple[int, in
 
 
 def records(runs: RunSet, point: PlannedPoint, figure: str) -> list[Any]:
-    """Return what happened in the finished runs of a point, simulated again, in the order of the seeds.
+    """Return the records of the finished runs of a point, simulated again, in the order of the seeds.
 
     Raises
     ------

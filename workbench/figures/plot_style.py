@@ -80,7 +80,7 @@ class Format(NamedTuple):
     family: str = "DejaVu Sans"
     """Of letters; one that comes with Matplotlib, so that it is the same on every machine."""
     notes: bool = True
-    """Whether notes stand in small print below the panels; else the caption beside the figure says them."""
+    """Whether notes stand in small print below the panels; else the caption of the figure has them."""
     is_dark: bool = False
     """Whether the paper is dark, as on a slide or a dark page."""
 

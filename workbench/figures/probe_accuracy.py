@@ -183,7 +183,7 @@ def probe_accuracy_against_area_data(
     setting: Setting = Setting(blocks=64, free=0.7),  # noqa: B008
     demands: Sequence[int] = range(1, 17),
 ) -> Accuracy:
-    """Compute what the probes of `probe_accuracy_against_gates` miss, and their area and delay as synthesised: NAND
+    """Compute what the probes of `probe_accuracy_against_gates` miss, and their area and delay as synthesized: NAND
     gates of two inputs, and delays of an inverter that drives four.
 
     A synthesis is kept in the user's cache: the first call takes some minutes, the next ones none.
@@ -200,7 +200,7 @@ def probe_accuracy_against_area_data(
     InputError
         There is no such machine, or a demand is not from 1 to its blocks.
     WorkbenchError
-        No synthesiser is installed (the extra `circuits`), or it did not come to an end.
+        No synthesizer is installed (the extra `circuits`), or it did not come to an end.
     """
     blocks = setting.checked().blocks
 

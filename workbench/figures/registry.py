@@ -73,7 +73,7 @@ def _check_choices(figure: str, known: list[str], choices: Mapping[str, Any]) ->
 
 @dataclass(frozen=True)
 class Recipe:
-    """One figure of runs; made anew, it takes the place of an earlier one of the user's.
+    """One figure of runs; made again, it takes the place of an earlier one of the user's.
 
     Raises
     ------

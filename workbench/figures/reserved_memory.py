@@ -31,7 +31,7 @@ AREA = -1
 
 
 def _area_or_steps(axes: Axes, line: Curve, data: Curves) -> None:
-    """Draw steps; what is asked for as a grey area below them."""
+    """Draw steps; what is asked for as a gray area below them."""
     from workbench.figures import marks, plot_style
 
     if line.style == AREA:
@@ -85,14 +85,14 @@ def _memory_line(panel: int, name: str, style: int, size: np.ndarray) -> Curve:
 
 
 def _requested(record: PoolRecord) -> np.ndarray:
-    """Return what applications would have if nothing was ever refused: it is the same under every policy."""
+    """Return the memory of applications if no request was ever refused: it is the same under every policy."""
     is_released = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
     size = record.asked[np.maximum(record.allocation, 0)]
     return np.where(record.action == 0, size, -size * is_released).cumsum()
 
 
 def reserved_in_all(record: PoolRecord) -> np.ndarray:
-    """Return what is got from all drivers, after each request: int64[requests], bytes."""
+    """Return the memory got from all drivers, after each request: int64[requests], bytes."""
     return np.asarray(reserved(record).sum(axis=0))
 
 

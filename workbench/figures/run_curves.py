@@ -169,7 +169,7 @@ HELD_OVER_TIME_FIGURE = _recipe(
 
 
 def _load(kept: list[list[TranslationRecord]]) -> Sampled:
-    """Return where equal slices of the time begin, and the messages a cycle in each; a run that is over sends nothing
+    """Return the starts of equal slices of the time, and the messages a cycle in each; a run that is over sends nothing
     until the panel's slowest run ends."""
     last = max(1, *(record.last_cycle for each in kept for record in each))
     edges = np.unique(np.linspace(0, last, SLICES + 1).round().astype(np.int64))
@@ -177,7 +177,7 @@ def _load(kept: list[list[TranslationRecord]]) -> Sampled:
 
 
 def load_between(record: TranslationRecord, edges: np.ndarray) -> np.ndarray:
-    """Compute the messages a cycle between neighbouring edges, those of a window spread evenly over it: float64[edges -
+    """Compute the messages a cycle between neighboring edges, those of a window spread evenly over it: float64[edges -
     1]."""
     ends = record.first_cycle + record.window_cycles * np.arange(len(record.over_time) + 1)
     upto = np.interp(edges, ends, np.r_[0, np.cumsum(counted_over_time(record, "messages"))])

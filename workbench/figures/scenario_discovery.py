@@ -293,7 +293,8 @@ def _box(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
 
 
 def _spread(side: Side, axis: int) -> np.ndarray:
-    """Return where points are drawn: on few values a little beside them, evenly and the same every time."""
+    """Return the places at which points are drawn: on few values a little next to them, evenly and the same every
+    time."""
     from scipy.stats.qmc import Halton
 
     if not side.few:

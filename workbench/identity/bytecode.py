@@ -120,7 +120,7 @@ def _digest(parts: object) -> str:
 
 
 def _by_turn(code: CodeType, instructions: list[_Instruction]) -> list[tuple[str, int]]:
-    """Return which names instructions read: of what is global or imported the turn at which it is read first."""
+    """Return the names that instructions read: of what is global or imported the turn at which it is read first."""
     turns: dict[str, int] = {}
     names = []
     for operation, argument in instructions:

@@ -107,7 +107,8 @@ class CodeHasher(Transcript):
             self._drain_queue()
 
     def _texts(self) -> None:
-        """Write down the docstrings of all that was passed: some of the user's code reads one, nobody knows whose."""
+        """Write down the docstrings of all that was passed: some of the user's code reads one, and it is not known
+        which."""
 
         def again() -> str:
             return repr([getattr(thing, DOC, None) for thing in self._visited])
@@ -386,7 +387,7 @@ def _executes(name: str) -> bool:
 
 
 def _at_the_end(value: Any, names: tuple[str, ...]) -> Any:
-    """Return what attributes of modules, one of the other, are."""
+    """Return the values of attributes of modules, one of the other."""
     for name in names:
         value = vars(value).get(name, MISSING) if isinstance(value, ModuleType) else MISSING
     return value

@@ -67,7 +67,7 @@ class Guards:
         return any(vars(self).values())
 
     def changed(self) -> str:
-        """Return what is another than it was, as a name; empty where all is as it was."""
+        """Return the name of something that has changed; empty where nothing has."""
         for get, name, value, text in self._names:
             if get(name, MISSING) is not value:
                 return text
@@ -93,12 +93,12 @@ class Guards:
 
 
 def _count(cls: type) -> int:
-    """Return how many attributes a class has but what Python notes when the first of its objects is copied."""
+    """Return the number of attributes of a class but what Python notes when the first of its objects is copied."""
     return len(vars(cls)) - ("__slotnames__" in vars(cls))
 
 
 def content(cell: CellType) -> Any:
-    """Return what a closure cell holds, `MISSING` where it holds nothing yet."""
+    """Return the content of a closure cell, `MISSING` where it holds nothing yet."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -130,7 +130,7 @@ def _values(value: Any) -> frozenset[Any] | bytes:
 
 
 def _lookup(value: Any) -> Callable[[], tuple[Any, ...]]:
-    """Return what gives all that a container or an object holds."""
+    """Return the function that gives the content of a container or an object."""
     if isinstance(value, Mapping):
         return lambda: (*value.keys(), *value.values())
     if isinstance(value, (list, tuple)):
@@ -147,7 +147,8 @@ def slots_of(kind: type) -> list[str]:
 
 
 def array_form(array: Any) -> str:
-    """Return what an array is beside its values in C order; where it lies in Fortran's, sums are rounded otherwise.
+    """Return the form of an array other than its values in C order; where it lies in Fortran's, sums are rounded
+    otherwise.
 
     Any other layout of its memory, which does not outlive a copy, says nothing.
     """
@@ -156,7 +157,7 @@ def array_form(array: Any) -> str:
 
 
 def digest_of_array(array: Any) -> str:
-    """Return an array's form and a digest of what it holds; of one that nobody can write to it is computed once."""
+    """Return an array's form and a digest of its values; of a read-only array it is computed once."""
     if id(array) in _read_only:
         return _read_only[id(array)]
     whole: Any = np.ascontiguousarray(array).reshape(-1)

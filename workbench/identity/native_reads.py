@@ -64,7 +64,8 @@ class NativeReads:
 
 
 def _read_bytes() -> tuple[int | None, int]:
-    """Return how many bytes this process has read, None where the system counts none, and how many that takes."""
+    """Return the bytes that this process has read, None where the system counts none, and the bytes that counting
+    takes."""
     with suppress(OSError, ValueError, IndexError):
         file = os.open("/proc/self/io", os.O_RDONLY)
         try:

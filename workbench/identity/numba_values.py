@@ -86,7 +86,7 @@ def _function(hasher: Transcript, value: Any, function: Any) -> None:
 
 
 def _options(value: Any) -> Iterator[str]:
-    """Yield what a compiled function was told: options, types of local variables, fixed signatures."""
+    """Yield the settings of a compiled function: options, types of local variables, fixed signatures."""
     source = getattr(value, "_dispatcher", value)
     options = getattr(source, "targetoptions", {})
     yield from (f"{one}={options[one]!r}" for one in _OPTIONS if options.get(one))

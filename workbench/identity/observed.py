@@ -1,4 +1,5 @@
-"""What code of the user's reads beside itself while it runs: files, listings of folders, variables of the environment.
+"""What code of the user's reads in addition to itself while it runs: files, listings of folders, variables of the
+environment.
 
 Python tells of these by audit events (PEP 578). The hook for them is installed in a process before it executes the
 user's code for the first time. It can never be taken back, and notes nothing outside of a run. No event tells that
@@ -206,7 +207,7 @@ class _Observer:
             self._imports[place] = self._outermost, self._files[place]
 
     def _forget_imports(self, who: str) -> None:
-        """Have what others imported, or what has changed since, imported anew, so that it is seen to be read.
+        """Have what others imported, or what has changed since, imported again, so that it is seen to be read.
 
         What the same code has imported before it does not read again; it counts as read.
         """
@@ -466,12 +467,12 @@ def observed_import(module: str) -> AbstractContextManager[None]:
 
 
 def read_by_import(module: str) -> Reads:
-    """Return what a module of the user's read when it was imported last."""
+    """Return the reads of a module of the user's when it was imported last."""
     return _observer.reads.get(IMPORTING + module, Reads())
 
 
 def reads_of(*names: str) -> Reads:
-    """Return what was read under some names, of what has changed the state under the last one.
+    """Return the reads under some names, of what has changed the state under the last one.
 
     It is what was read since `forget_reads` was last called, and what was read as something was opened.
     """

@@ -31,7 +31,7 @@ _DEPENDENCIES = ("llvmlite", "msgspec", "numba", "numpy", "optuna", "pandas", "s
 
 
 def owner_of(module: str | None) -> Owner:
-    """Return who wrote a module; what belongs to none that can be found is the user's.
+    """Return the author of a module; without a known author it is the user's.
 
     >>> owner_of("math"), owner_of("numpy.linalg"), owner_of("workbench.levers.spec"), owner_of("__main__")
     ('installed', 'installed', 'machinery', 'user')
@@ -56,7 +56,8 @@ def module_of_class(cls: type) -> str:
 
 
 def owner_of_function(function: FunctionType) -> Owner:
-    """Return who wrote a function; `functools.wraps` names it as of another module, so where it looks up names counts.
+    """Return the author of a function; `functools.wraps` names it as of another module, so where it looks up names
+    counts.
 
     >>> import functools
     >>> owner_of_function(functools.wraps), owner_of_function(owner_of)
@@ -68,7 +69,7 @@ def owner_of_function(function: FunctionType) -> Owner:
 
 
 def owner_of_class(cls: type) -> Owner:
-    """Return who wrote a class; one that is made by a function of Python's is named as of that function's module.
+    """Return the author of a class; one that is made by a function of Python's is named as of that function's module.
 
     >>> import fractions, types
     >>> owner_of_class(types.new_class("Aim")), owner_of_class(fractions.Fraction)
@@ -90,8 +91,8 @@ def _is_of_its_module(cls: type) -> bool:
 
 
 def label(module: str | None, name: str) -> str:
-    """Return a name that a digest has for something: with its module, unless that is one of the workbench's own rooms,
-    which move.
+    """Return a name that a digest has for something: with its module, unless that is one of the workbench's own
+    packages, which move.
 
     >>> label("workbench.levers.lever", "lever"), label("math", "sin")
     ('lever', 'math.sin')
@@ -137,7 +138,7 @@ def will_be_installed(module: str) -> bool:
 
 
 def package_of(module: str) -> str:
-    """Return how an id names an installed package: with its version, unless the workbench needs the package too.
+    """Return the name of an installed package in an id: with its version, unless the workbench needs the package too.
 
     >>> package_of("numpy.linalg"), package_of("math")
     ('numpy', 'math')
@@ -153,7 +154,7 @@ def _is_within(module: str, rooms: tuple[str, ...]) -> bool:
 
 
 def _place_of(module: ModuleType) -> str:
-    """Return where a module lies; `frozen` where it is part of Python itself, empty where nowhere."""
+    """Return the path of a module; `frozen` where it is part of Python itself, empty where it has none."""
     place = getattr(module, "__file__", None)
     if place is None:
         paths = list(getattr(module, "__path__", ()))

@@ -62,7 +62,7 @@ class Reads(NamedTuple):
     def changed(
         self, state: Callable[[str, bool], str] | None = None, name: Callable[[str], str] = os.path.normpath
     ) -> str:
-        """Return what is another than it was when it was read, as a part of a sentence; empty where nothing is.
+        """Return the change since it was read, as a part of a sentence; empty where there is none.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Reads(NamedTuple):
 
     @staticmethod
     def read(text: str) -> Reads:
-        """Return what a text of `text` says."""
+        """Return the content of a text of `text`."""
         return Reads(**{**(facts := json.loads(text)), "acts": tuple(facts.get("acts", ()))})
 
 
@@ -161,7 +161,7 @@ def declared_reads(things: Iterable[Any]) -> Reads:
     """Return the files that classes and functions of the user's declare as `inputs`, and those of modules of machine
     code that they refer to.
 
-    A relative path is looked for beside the file that the code is written in, then where the command runs.
+    A relative path is looked for in the folder of the file that the code is written in, then where the command runs.
     """
     files = {}
     for thing in things:

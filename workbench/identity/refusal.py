@@ -39,7 +39,7 @@ _UNSEEDED = Unseen("which draws from no seed", "give it a seed", only_without_ar
 
 
 def unseen(value: Any, without_arguments: bool = False) -> Unseen | None:
-    """Return why a value is refused, None where it is not.
+    """Return the reason why a value is refused, None where it is not.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def unseen(value: Any, without_arguments: bool = False) -> Unseen | None:
 
 @functools.cache
 def _table() -> dict[int, tuple[Any, Unseen]]:
-    """Return what is refused by its address; each thing is kept, so that no other one can take its place."""
+    """Return the things that are refused by their addresses; each is kept, so that no other one can take its place."""
     draws = [getattr(secrets, name) for name in secrets.__all__ if name != "compare_digest"]
     seeded = ("default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
     refused = {

@@ -59,7 +59,7 @@ class Snapshot:
     def stands(self) -> bool:
         """Return whether a digest of the workbench's own would be taken from the same things if it were taken now.
 
-        Of the user's it is never sure: what no guard can watch is digested anew for every plan.
+        Of the user's it is never sure: what no guard can watch is digested again for every plan.
         """
         if not self._whole or self.changed() or self._package.changed():
             return False
@@ -132,7 +132,7 @@ def snapshot(*things: Any) -> Snapshot:
 
 
 def look(*things: Any) -> Snapshot:
-    """Return a snapshot that nobody is told of; parameters and errors as of `digest_of`."""
+    """Return a snapshot without notice of it; parameters and errors as of `digest_of`."""
     if _moment.whole is None:
         _moment.subs = {}
     taken = Snapshot(CodeHasher(_sub, things[0] if len(things) == 1 else None), *things)
@@ -181,7 +181,7 @@ def latest_moment() -> int:
 
 
 def once_a_moment(key: Any, make: Callable[[], T], kept: Any = None) -> T:
-    """Return what a function gives, which within `one_moment` is called once for every key."""
+    """Return the result of a function, which within `one_moment` is called once for every key."""
     if _moment.whole is None:
         return make()
     if key not in _moment.whole:
@@ -246,7 +246,7 @@ _filled: WeakKeyDictionary[Any, Snapshot] = WeakKeyDictionary()
 def empty_caches(taken: Snapshot) -> bool:
     """Empty the caches that a snapshot passed, unless their functions are what they were when they were last looked at.
 
-    A cache that is met for the first time is emptied: nobody knows what it was filled by.
+    A cache that is met for the first time is emptied: it is not known what filled it.
     """
     for cached in taken.caches:
         if not still(_filled, cached):

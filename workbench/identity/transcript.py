@@ -69,7 +69,7 @@ class Transcript:
 
     @property
     def location(self) -> str:
-        """Return what is visited now, in words: `MyFit.answer: AIM`."""
+        """Return the place that is visited now, in words: `MyFit.answer: AIM`."""
         return ": ".join(self.path)
 
     def refuse(self, value: Any, what: str = "", cure: str = "") -> InputError:
@@ -78,7 +78,7 @@ class Transcript:
 
     @property
     def notes(self) -> Guards:
-        """Return where what is passed now is noted."""
+        """Return the list in which visits are noted now."""
         return self.guards if self.is_user_code else self.package
 
     @contextlib.contextmanager
@@ -128,7 +128,7 @@ class Transcript:
         return result
 
     def _other(self) -> Callable[[], Transcript]:
-        """Return what begins another transcript, which does not hold this one."""
+        """Return the beginning of another transcript, which does not hold this one."""
         return functools.partial(type(self), self.digest_part, self.root)
 
     def named(self, module: str, name: str) -> None:

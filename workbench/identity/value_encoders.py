@@ -86,7 +86,7 @@ _FUNCTION: Any = vars(ctypes)["_CFuncPtr"]
 
 
 def _of_library(library: ctypes.CDLL) -> tuple[Any, ...]:
-    """Return how a library is opened again, with the types that its functions were given."""
+    """Return the recipe by which a library is opened again, with the types that its functions were given."""
     functions = {name: one for name, one in sorted(vars(library).items()) if isinstance(one, _FUNCTION)}
     typed = {name: (one.restype, one.argtypes, one.errcheck) for name, one in functions.items()}
     usual = (ctypes.c_int, None, None)
@@ -107,7 +107,7 @@ copyreg.pickle(ctypes.CDLL, _of_library)
 
 
 def lock_maker(value: Any) -> Callable[[], Any] | None:
-    """Return what makes a lock of the same kind: a lock guards what one process does. None of what is no lock.
+    """Return the constructor of a lock of the same kind: a lock guards what one process does. None of what is no lock.
 
     >>> lock_maker(threading.RLock()) is threading.RLock, lock_maker(3)
     (True, None)
@@ -292,8 +292,8 @@ def encode_object(hasher: Transcript, value: Any) -> None:
 
 
 def attached(value: Any) -> dict[str, Any]:
-    """Return what the user's code attached to a value whose kind says nothing of its attributes: a member of an
-    enumeration, a wrapper of functions, an array of a subclass, a compiled function.
+    """Return the attributes that the user's code attached to a value whose kind says nothing of its attributes: a
+    member of an enumeration, a wrapper of functions, an array of a subclass, a compiled function.
 
     >>> import functools
     >>> partial = functools.partial(int)
@@ -344,7 +344,7 @@ def _whole(hasher: Transcript, value: Any) -> None:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what an object holds in its own namespace and in slots."""
+    """Yield the values of an object in its own namespace and in slots."""
     yield from getattr(value, "__dict__", {}).items()
     for name in slots_of(type(value)):
         yield name, getattr(value, name, MISSING)

@@ -287,7 +287,7 @@ class Lever(Shape):
         return self.default is REQUIRED
 
     def __identity__(self) -> tuple[Any, ...]:
-        """Return what a digest of code that uses this lever holds: all but its texts; values are held by specs."""
+        """Return the data for a digest of code that uses this lever: all but its texts; values are held by specs."""
         ends = self.least, self.most, self.step, self.scale
         return self.name, self.kind, *ends, self.choices, self.spec.__qualname__ if self.spec else None
 

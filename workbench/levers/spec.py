@@ -5,8 +5,8 @@ sentence.
 
 A family is the base of several specs, of which a lever holds one, chosen by name, as `{uniform: [1, 32]}` or
 `all_at_once`. It says what a member is called; its members are the classes that derive from it, in this package or in a
-notebook cell. A cell that is run again replaces its earlier definition, and nobody replaces a built-in one. In the JSON
-schema a member is a number alone, a name alone, or one member's name with its levers.
+notebook cell. A cell that is run again replaces its earlier definition; a built-in class cannot be replaced. In the
+JSON schema a member is a number alone, a name alone, or one member's name with its levers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def snake_case(name: str) -> str:
 
 
 class _Levers(dict[str, Lever]):
-    """The levers of a class, in their order; nobody changes them once the class is complete."""
+    """The levers of a class, in their order; they do not change once the class is complete."""
 
     def __identity__(self) -> tuple[Lever, ...]:
         return tuple(self.values())
@@ -124,7 +124,7 @@ class Spec:
         return {name: self.levers[name].plain(value) for name, value in self.values().items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return what determines the behaviour, in plain types: part of every run id.
+        """Return the settings that determine the behavior, in plain types: part of every run id.
 
         The name, every lever, and the digest of the code as it is in memory now, nested specs included; the package's
         own code as it was when the latest plan was made.
@@ -138,7 +138,7 @@ class Spec:
         return {self.name: inside, "code": current(type(self)).digest}
 
     def __identity__(self) -> dict[str, Any]:
-        """Return what a digest of code that refers to this spec holds of it."""
+        """Return the data for a digest of code that refers to this spec."""
         return identity_of(self)
 
     def _identity_of(self, name: str, value: Any) -> Any:
@@ -221,7 +221,7 @@ def _rebuilt(cls: type[Spec], values: dict[str, Any]) -> Spec:
 
 
 def identity_of(spec: Spec) -> dict[str, Any]:
-    """Return what a run id holds of a spec: what its `identity` says, and the digest of its code whatever that says.
+    """Return the part of a run id for a spec: what its `identity` says, and the digest of its code whatever that says.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def identity_of(spec: Spec) -> dict[str, Any]:
 
 
 def _check_state(spec: Spec) -> None:
-    """Refuse values beside the levers, such as an `__init__` of the user's sets."""
+    """Refuse values other than the levers, such as an `__init__` of the user's sets."""
     for name, value in vars(spec).items():
         if name not in spec.levers and not isinstance(getattr(type(spec), name, None), cached_property):
             raise InputError(

@@ -71,7 +71,7 @@ class Card(Spec):
 
     @property
     def free_bytes(self) -> int:
-        """Return what the driver can give out when nothing is allocated yet (spec 5, V1)."""
+        """Return the bytes that the driver can give out when nothing is allocated yet (spec 5, V1)."""
         return self.memory_bytes - self.used_bytes
 
 
@@ -112,12 +112,12 @@ class Link(Spec):
 
     @property
     def total_gbps(self) -> float:
-        """Return what all the links in parallel carry, per direction."""
+        """Return the bandwidth of all parallel links, per direction."""
         return self.gbps * self.count
 
     @property
     def both_gbps(self) -> float:
-        """Return what all the links in parallel carry in both directions together."""
+        """Return the bandwidth of all parallel links in both directions together."""
         return self.total_gbps * self.duplex
 
 
@@ -153,7 +153,7 @@ class Board(Described):
 
     @classmethod
     def figures(cls) -> Mapping[str, Lever]:
-        """Return what a preset's file states: cards and links as on paper, and the types of the links."""
+        """Return the statements of a preset's file: cards and links as on paper, and the types of the links."""
         return {**cls.levers, _LINK_TYPES.name: _LINK_TYPES}
 
     @classmethod
@@ -214,7 +214,7 @@ class Board(Described):
                 raise InputError(f"board is not connected: no links lead from {self.ids[0]} to {name}.")
 
     def _reached(self) -> list[bool]:
-        """Return which cards links lead to from the first one."""
+        """Return the cards that links lead to from the first one."""
         linked = self.direct_gbps() > 0
         seen = np.zeros(len(self.cards), bool)
         seen[0] = True
@@ -224,7 +224,7 @@ class Board(Described):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return what the cards are called, in their order."""
+        """Return the names of the cards, in their order."""
         return tuple(card.id for card in self.cards)
 
     def index(self, name: str, where: str = "") -> int:
@@ -240,7 +240,7 @@ class Board(Described):
         return self.ids.index(name)
 
     def direct_gbps(self) -> np.ndarray:
-        """Return what direct links carry: float64[cards, cards], GB/s per direction, parallel links added; 0 = no
+        """Return the bandwidth of direct links: float64[cards, cards], GB/s per direction, parallel links added; 0 = no
         link."""
         table = np.zeros((len(self.cards), len(self.cards)))
         places = {name: place for place, name in enumerate(self.ids)}
@@ -255,11 +255,12 @@ class Board(Described):
         return _paths_of(self, metric, max_hops, hop_factor)
 
     def network(self, paths: Paths) -> Network:
-        """Return what data share on these paths, see `network_of`. Boards share the result: do not write to it."""
+        """Return the resources that data share on these paths, see `network_of`. Boards share the result: do not write
+        to it."""
         return _network_of(self, paths.routes)
 
     def row(self) -> dict[str, Any]:
-        """Return what a table of presets shows of this board."""
+        """Return the row of this board in a table of presets."""
         direct = self.direct_gbps()
         linked = direct[direct > 0]
         return {
@@ -273,7 +274,7 @@ class Board(Described):
 
 
 def _with_widths(given: object, path: str, where: str) -> object:
-    """Return what was given with a preset's levers on paper where it says `widths: paper`."""
+    """Return the given settings with a preset's levers on paper where they say `widths: paper`."""
     if not isinstance(given, Mapping) or "widths" not in given or "topology" in given:
         return given
     widths = WIDTHS_LEVER.check(given["widths"], f"{path}.widths", where)
@@ -329,7 +330,7 @@ def _network_of(board: Board, routes: Any) -> Network:
 class CardsAlike(Spec):
     """Cards alike inside; the first one has less memory left, so that it borrows.
 
-    Neighbours in a ring have links of the full speed, every other two cards of half of it, as a hybrid cube mesh has
+    Neighbors in a ring have links of the full speed, every other two cards of half of it, as a hybrid cube mesh has
     double and single ones. A card has modules of the source document's dispatcher, 32 entries of the shared TLB and a
     walker for each of them, and walks of 400 cycles.
 
@@ -352,7 +353,7 @@ class CardsAlike(Spec):
         32, least=1, most=1 << 20, scale="log", unit="MiB", description="what is left of the first card's memory"
     )
     link_gbps: float = lever(
-        150.0, least=1, most=2000, scale="log", unit="GB/s", description="a link of neighbours per direction"
+        150.0, least=1, most=2000, scale="log", unit="GB/s", description="a link of neighbors per direction"
     )
     private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", description="entries of a private TLB")
     walkers: int = lever(0, least=0, most=4096, unit="walkers", description="walkers of a card; 0 = one a module")
@@ -385,7 +386,7 @@ class CardsAlike(Spec):
 
 
 def board_line(board: Board) -> str:
-    """Return what a board is, in a line.
+    """Return a line that describes a board.
 
     >>> board_line(Board())
     '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'

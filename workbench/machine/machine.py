@@ -158,7 +158,7 @@ class Machine(Described):
 
     @classmethod
     def figures(cls) -> Mapping[str, Lever]:
-        """Return the levers, with the bytes of the shared memory for its segments; further resources are nobody's
+        """Return the levers, with the bytes of the shared memory for its segments; further resources have no published
         figures."""
         no_figures = ("segments", "more_resources")
         levers = {name: declared for name, declared in cls.levers.items() if name not in no_figures}
@@ -172,12 +172,12 @@ class Machine(Described):
         return cls(segments=segments_in(shared, values["granule_bytes"]), **values)
 
     def resources(self) -> tuple[Resource, ...]:
-        """Return what a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared,
+        """Return the demand of a workgroup on a dispatcher: of units vgpr, sgpr and waves, of modules shared,
         workgroups and barriers.
 
         A module is a compute unit, a unit is one of its SIMDs. A block of vector registers is a granule for every
-        thread of a wave, a block of scalar registers a granule of a wave; what is left over is given to nobody. A
-        machine that reserves no scalar registers (0), or does not limit barriers (0), has no such resource.
+        thread of a wave, a block of scalar registers a granule of a wave; the remainder stays unused. A machine that
+        reserves no scalar registers (0), or does not limit barriers (0), has no such resource.
 
         >>> [(r.label, r.level, r.blocks) for r in Machine().resources()]  # doctest: +NORMALIZE_WHITESPACE
         [('vgpr', 'unit', 64), ('sgpr', 'unit', 50), ('waves', 'unit', 10), ('shared', 'module', 128),
@@ -214,7 +214,7 @@ class Machine(Described):
     def check(self) -> None:
         if self.reserved_bytes >= self.shared_memory_bytes:
             raise InputError(
-                f"machine.reserved_bytes must leave room in the shared memory of {self.shared_memory_bytes} bytes "
+                f"machine.reserved_bytes must leave space in the shared memory of {self.shared_memory_bytes} bytes "
                 f"(segments times granule_bytes). Got {self.reserved_bytes}. Nearest: {self.shared_memory_bytes - 1}."
             )
         check_more(self.more_resources)
@@ -246,7 +246,7 @@ class Machine(Described):
         """Return the preset to take for a workgroup of so many bytes: the device's own, else the smallest memory that
         does.
 
-        With its threads and the vector registers of each, a unit of the preset must have room for those too.
+        With its threads and the vector registers of each, a unit of the preset must have space for those too.
 
         >>> Machine.preset_holding(150_000), Machine.preset_holding(150_000, "NVIDIA H100 80GB HBM3")
         ('mi350x', 'h100')
@@ -263,8 +263,8 @@ class Machine(Described):
         threads: np.ndarray | None = None,
         vgprs: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return how many workgroups of a kind one unit holds at once: the tightest of its limits, 0 where not even one
-        fits.
+        """Return the number of workgroups of a kind that one unit holds at once: the tightest of its limits, 0 where
+        not even one fits.
 
         The limits are those of `group_limits` without scalar registers; those whose demand is not given (None) or
         below zero (not recorded) do not bind.
@@ -391,8 +391,8 @@ def read_machine(given: object, path: str = "machine", where: str = "") -> Machi
 
 
 def presets_table(name: str | None = None) -> list[dict[str, Any]]:
-    """Return what `workbench list presets [NAME]` shows: one row a preset, or one row a figure of one preset, which may
-    be a file of the user's."""
+    """Return the rows of `workbench list presets [NAME]`: one row a preset, or one row a figure of one preset, which
+    may be a file of the user's."""
     if name is None:
         return [*presets(), *(row_of(one) for one in guest_presets())]
     brought = {one.name: one for one in guest_presets()}

@@ -39,7 +39,7 @@ class NodeMachine(Described):
 
     @classmethod
     def figures(cls) -> Mapping[str, Lever]:
-        """Return what a preset's file states: the names of the presets that the node is made of."""
+        """Return the statements of a preset's file: the names of the presets that the node is made of."""
         parts: dict[str, type[Described]] = {"board": Board, "card": Machine, "translation": TranslationMachine}
         return {
             part: Lever(part, "choice", choices=tuple(preset_names(kind)), description=cls.levers[part].description)
@@ -57,7 +57,7 @@ class NodeMachine(Described):
         return cls(**figures)
 
     def row(self) -> dict[str, Any]:
-        """Return what a table of presets shows of this node."""
+        """Return the row of this node in a table of presets."""
         return {**self.board.row(), **self.card.row(), **self.translation.row()}
 
     @classmethod

@@ -79,7 +79,8 @@ class Unit(Protocol):
 
 
 def group_limits(unit: Unit, demand: Demand) -> dict[str, np.ndarray]:
-    """Return how many groups of each kind a unit holds by each limit: int64[kinds] by label, NO_LIMIT if none is taken.
+    """Return the number of groups of each kind that a unit holds by each limit: int64[kinds] by label, NO_LIMIT if none
+    is taken.
 
     Registers are given to waves within a SIMD, in whole granules. A group of more threads, and one of more registers,
     than the hardware allows has the limit 0.
@@ -115,7 +116,7 @@ def group_limits(unit: Unit, demand: Demand) -> dict[str, np.ndarray]:
 
 
 def _waves_by_registers(unit: Unit, registers: np.ndarray, supply: int, granule: int, threads: int) -> np.ndarray:
-    """Return how many waves a unit holds by a register file that its SIMDs share in equal parts."""
+    """Return the number of waves that a unit holds by a register file that its SIMDs share in equal parts."""
     a_wave = given_out(np.maximum(registers, 1), granule) * threads
     waves = unit.simds_a_unit * (supply // unit.simds_a_unit // a_wave)
     return np.where(registers <= 0, NO_LIMIT, waves)
@@ -127,7 +128,7 @@ def _groups(of_waves: np.ndarray, waves: np.ndarray, threads: np.ndarray | None)
 
 
 def resident_of(unit: Unit, demand: Demand) -> np.ndarray:
-    """Return how many groups of each kind a unit holds at once: the tightest of its limits, int64[kinds]."""
+    """Return the number of groups of each kind that a unit holds at once: the tightest of its limits, int64[kinds]."""
     return np.minimum.reduce(np.broadcast_arrays(*group_limits(unit, demand).values())).astype(np.int64)
 
 
@@ -155,7 +156,8 @@ class Occupancy(NamedTuple):
 def occupancy_of(
     unit: Unit, threads: int, vgprs: int | None = None, sgprs: int | None = None, shared_bytes: int | None = None
 ) -> Occupancy:
-    """Return how many groups of a kind a unit holds at once, which limits bind, and what would lift them.
+    """Return the number of groups of a kind that a unit holds at once, the limits that bind, and the change that would
+    lift them.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Models of power and heat, both off unless asked for: what a module's instructions cost, and how warm modules become.
 
-Modules lie on a die as a rectangular grid; what spreads between neighbours is solved by the grid's modes, in closed
+Modules lie on a die as a rectangular grid; what spreads between neighbors is solved by the grid's modes, in closed
 form.
 """
 
@@ -127,7 +127,7 @@ class Heat(Family, noun="thermal model", example="{rc_heat: {ambient_c: 35}}"):
         raise NotImplementedError
 
     def matrices(self, modules: int, clock_mhz: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return what one step does: `heat = keeps @ heat + gains @ power`.
+        """Return the matrices of one step: `heat = keeps @ heat + gains @ power`.
 
         Heat is in degrees above the ambient, power the mean of each module in the step in watts.
 
@@ -168,15 +168,15 @@ class NoHeat(Heat):
 
 
 class RcHeat(Heat):
-    """A network of resistors and capacitors: one node a module, coupled to the ambient and to its neighbours.
+    """A network of resistors and capacitors: one node a module, coupled to the ambient and to its neighbors.
 
     Every module has a heat capacity C, loses heat to the ambient through a resistance R and to its (up to four)
-    neighbours in `module_grid` through a conductance g: C dT/dt = P - T / R - g sum(T - T_neighbour). A step is the
+    neighbors in `module_grid` through a conductance g: C dT/dt = P - T / R - g sum(T - T_neighbour). A step is the
     exact solution for a power that is constant during it, whatever its length; nothing is integrated numerically.
 
-    The defaults are assumptions, derived for a module of 9 mm2 from the default configuration of HotSpot [2], which
-    takes silicon of 0.15 mm with 100 W/(m K) and 1.75e6 J/(m3 K), an interface of 20 um with 4 W/(m K), a heat sink
-    of 0.1 K/W and an ambient of 45 degrees:
+    The defaults are assumptions, derived for a module of 9 mm2 from the default configuration of HotSpot [2]. It takes
+    silicon of 0.15 mm with 100 W/(m K) and 1.75e6 J/(m3 K), an interface of 20 um with 4 W/(m K), a heat sink of 0.1
+    K/W and an ambient of 45 degrees:
 
     - capacity: 1.75e6 x 9e-6 x 0.15e-3 = 2.36e-3 J/K;
     - resistance: silicon 0.15e-3 / (100 x 9e-6) = 0.17, interface 20e-6 / (4 x 9e-6) = 0.56, and the heat sink as 80
@@ -210,7 +210,7 @@ class RcHeat(Heat):
         2.36e-3, least=1e-9, most=1e6, scale="log", unit="J/K", description="heat capacity of a module"
     )
     coupling_w_per_k: float = lever(
-        0.015, least=0, most=1e6, unit="W/K", description="thermal conductance between modules that are neighbours"
+        0.015, least=0, most=1e6, unit="W/K", description="thermal conductance between modules that are neighbors"
     )
     ambient_c: float = lever(45.0, least=-273.15, most=1000, unit="degrees C", description="temperature of the ambient")
     step_cycles: int = lever(

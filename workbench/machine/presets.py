@@ -2,8 +2,8 @@
 
 `hardware` describes a card, `simulator` a simulator's model of one (kept apart: MGPUSim's MI300A has 120 units, the
 card 228), `document` what the source document states. Vendors do not document how dispatch and placement are done in
-hardware; what nobody published is marked as an assumption. A sweep writes a machine of some kind as levers, as a
-preset's name, or as a preset with levers beside it.
+hardware; unpublished figures are marked as assumptions. A sweep writes a machine of some kind as levers, as a preset's
+name, or as a preset with further levers.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _readable(of: Any = None) -> Iterator[tuple[str, Preset]]:
 def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> list[str]:
     """Return the hardware presets whose shared memory holds a workgroup of so many bytes, the smallest memory first.
 
-    With its threads and the vector registers of each, a unit must have room for those too; -1 = not asked about.
+    With its threads and the vector registers of each, a unit must have space for those too; -1 = not asked about.
 
     >>> presets_holding(100_000)
     ['mi350x', 'mi355x', 'mi355x_cpx', 'mi355x_dpx', 'mi355x_qpx', 'a100', 'b200', 'gb200', 'h100', 'h200']
@@ -330,7 +330,7 @@ class Described(Spec):
 
     @classmethod
     def figures(cls) -> Mapping[str, Lever]:
-        """Return what a preset's file states, each with its range and unit."""
+        """Return the statements of a preset's file, each with its range and unit."""
         return cls.levers
 
     @classmethod
@@ -339,7 +339,7 @@ class Described(Spec):
         return cls(**figures)
 
     def row(self) -> dict[str, Any]:
-        """Return what a table of presets shows of this machine."""
+        """Return the row of this machine in a table of presets."""
         return {name: getattr(self, name) for name in self.shown}
 
     def replaced(self, levers: Mapping[str, Any]) -> dict[str, Any]:
@@ -360,8 +360,8 @@ class Described(Spec):
 
 
 def _levers_of_preset(cls: type[Described], given: object, path: str, where: str) -> object:
-    """Return what was given with the preset that it names written out as levers; what names none is given back as it
-    is."""
+    """Return the given settings with the preset that they name written out as levers; without a name, they come back as
+    they are."""
     if isinstance(given, str):
         return _preset_of(cls, given, path, where).values()
     if isinstance(given, Mapping) and "preset" in given:

@@ -78,7 +78,7 @@ class TranslationMachine(Described):
         most=1 << 16,
         scale="power_of_two",
         unit="pages",
-        description="neighbouring pages that an entry of a middle TLB covers",
+        description="neighboring pages that an entry of a middle TLB covers",
     )
     middle_cores: int = lever(
         1, least=1, most=MOST_CORES, unit="cores", description="cores of a group, which follow each other"
@@ -108,7 +108,7 @@ class TranslationMachine(Described):
         most=1 << 16,
         scale="power_of_two",
         unit="pages",
-        description="neighbouring pages that an entry of the shared TLB covers",
+        description="neighboring pages that an entry of the shared TLB covers",
     )
     walkers: int = lever(8, least=1, most=4096, unit="walkers", description="page-table walks at a time")
     walk_queue: int = lever(
@@ -199,5 +199,5 @@ class TranslationMachine(Described):
 
     @property
     def pages(self) -> int:
-        """Return how many virtual pages there are."""
+        """Return the number of virtual pages."""
         return max((1 << self.address_bits) // self.page_bytes, 1)

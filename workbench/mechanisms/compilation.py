@@ -45,7 +45,7 @@ _said: set[str] = set()
 
 
 def _folder() -> Path:
-    """Return where it is kept which engines were compiled here, and from which sources."""
+    """Return the file that keeps which engines were compiled here, and from which sources."""
     return code_home() / "warm"
 
 
@@ -205,7 +205,7 @@ def _remember(engine: str, seconds: float) -> None:
 
 
 def _seconds_here() -> dict[str, float]:
-    """Return how long each engine took to compile on this machine, the last time."""
+    """Return the time that each engine took to compile on this machine, the last time."""
     with suppress(OSError, ValueError):
         content = json.loads(_memory().read_text())
         return {str(engine): float(seconds) for engine, seconds in content.items()}

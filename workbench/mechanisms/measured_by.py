@@ -57,7 +57,7 @@ class MeasuredBy(NamedTuple):
 
 
 def read_measured(text: str) -> MeasuredBy:
-    """Return what a row holds; empty = unknown."""
+    """Return the measures' digest of a row; empty = unknown."""
     engine, *user_measures = text.split(" ")
     return MeasuredBy(engine, dict(one.split("=") for one in user_measures))
 
@@ -80,7 +80,7 @@ def measures_digest(mechanism: Mechanism, anew: bool = False) -> str:
     ----------
     mechanism : Mechanism
         The engine with its measures.
-    anew : bool
+    again : bool
         Look whether the user's code or values changed since the digest was last taken, as a run does before it starts:
         while it lasts, the digest stays.
 

@@ -44,7 +44,7 @@ class Mechanism(NamedTuple):
 
     @property
     def revision(self) -> Revision:
-        """Return what a run's id holds of the engine: its revision; of a user's also a digest of its code and its
+        """Return the part of a run's id for the engine: its revision; of a user's also a digest of its code and its
         attributes.
 
         An engine of this package is held to its revision by a test of what it returns.

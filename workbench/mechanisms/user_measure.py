@@ -36,7 +36,7 @@ class UserMeasure(NamedTuple):
 
     @property
     def description(self) -> str:
-        """Return what the measure is about."""
+        """Return the subject of the measure."""
         return self.declared.description
 
     @property

@@ -1,7 +1,7 @@
 """The measures of a dispatcher: pace, waiting, rounds, work, balance, power, heat (spec 3, section 6).
 
 Averages over time run from cycle 0 to the last release. Waiting times are also given by static priority,
-`wait_p99_cycles[4]`, and utilisation by resource, `utilisation[vgpr]`. A measure that is not defined for a run (the
+`wait_p99_cycles[4]`, and utilization by resource, `utilisation[vgpr]`. A measure that is not defined for a run (the
 waiting of a priority that has no groups, power that was not simulated) is NaN.
 """
 
@@ -189,7 +189,7 @@ def measure(record: DispatchRecord) -> dict[str, float]:
 
 
 def _ending(record: DispatchRecord) -> int:
-    """Return how many groups end by themselves: endless ones are left out of throughput (spec 7, E4)."""
+    """Return the number of groups that end by themselves: endless ones are left out of throughput (spec 7, E4)."""
     return len(record.arrival) - (0 if record.between is None else int(record.between.endless.sum()))
 
 
@@ -224,7 +224,8 @@ _BEHIND = "behind others or in a cluster that does not fit"
 
 
 def hang_sentence(record: DispatchRecord) -> str:
-    """Return when a run hangs, how many groups never start and what they lack; nothing of a run that ends.
+    """Return the cycle at which a run hangs, the number of groups that never start, and what they lack; nothing of a
+    run that ends.
 
     Groups are counted as in tables: those that never start, of the groups of the kernels of which some never do.
     """
@@ -239,7 +240,8 @@ def hang_sentence(record: DispatchRecord) -> str:
 
 
 def lacking_words(between: Between, resources: Sequence[str]) -> list[str]:
-    """Return why the groups wait that never start: how many for each reason, and the first of them (spec 7, R18)."""
+    """Return the reasons for which groups never start: the number for each reason, and the first of them (spec 7,
+    R18)."""
     rows = list(zip(*(column.tolist() for column in between.lacking), strict=True))
     reasons: dict[tuple[int, int, int], list[tuple[int, ...]]] = {}
     for row in rows:
@@ -278,7 +280,7 @@ def _rounds(record: DispatchRecord) -> dict[str, float]:
 
 
 def _work(record: DispatchRecord) -> dict[str, float]:
-    """Compute the modelled work of the hardware (spec 3, H3.2, H3.4)."""
+    """Compute the modeled work of the hardware (spec 3, H3.2, H3.4)."""
     once, each, dispatches = record.modules * record.rounds, record.modules * record.head_rounds, len(record.group)
     return {
         "probe_operations": float(once),

@@ -92,9 +92,9 @@ def _follow(rows: Rows, sent: np.ndarray, counts: np.ndarray, sums: np.ndarray) 
 
 
 def balance_measures(record: DispatchRecord) -> dict[str, float]:
-    """Compute the utilisation by resource and of the busiest one, its evenness over the modules, and the units' spread.
+    """Compute the utilization by resource and of the busiest one, its evenness over the modules, and the units' spread.
 
-    Utilisation is what groups asked for over all that there is, from cycle 0 to the last release.
+    Utilization is what groups asked for over all that there is, from cycle 0 to the last release.
     """
     totals, cycles = balance(record), makespan(record)
     blocks = record.blocks * np.where(record.of_unit, record.units, 1)
@@ -322,7 +322,8 @@ def energy_prediction(record: DispatchRecord, along: ExecutionSpans | None = Non
 
 
 def _deviations(spent: np.ndarray) -> np.ndarray:
-    """Return how far each module is from the mean of all in the same window; what is rounding alone is nothing."""
+    """Return the distance of each module from the mean of all in the same window; a difference of rounding alone is
+    0."""
     mean = spent.mean(axis=1, keepdims=True)
     off = spent - mean
     return np.where(np.abs(off) > 1e-12 * mean, off, 0.0)

@@ -60,7 +60,7 @@ def rows(record: DispatchRecord) -> Rows:
 
 
 def releases(record: DispatchRecord) -> np.ndarray:
-    """Return when each dispatch gives back what it took: int64[dispatches].
+    """Return the cycle at which each dispatch gives back what it took: int64[dispatches].
 
     In a run that hangs, a dispatch that is `held` has the cycle after the last at which anything happens.
     """
@@ -71,7 +71,7 @@ def releases(record: DispatchRecord) -> np.ndarray:
 
 
 def held(record: DispatchRecord) -> np.ndarray:
-    """Return which dispatches never give back what they took, because the run hangs: bool[dispatches]."""
+    """Return the dispatches that never give back what they took, because the run hangs: bool[dispatches]."""
     if record.between is None:
         return np.zeros(len(record.group), bool)
     return record.between.end < 0
@@ -109,7 +109,7 @@ def waves_of(rows: Rows, dispatch: int) -> int:
 def taken(rows: Rows, dispatch: int, resource: int) -> int:
     """Return the blocks of a resource that a dispatch asked for, in all units of its module.
 
-    A placement that rounds up takes more: what it adds serves nobody, and is not counted as use.
+    A placement that rounds up takes more: the added blocks hold no data, and are not counted as use.
     """
     group = rows.group[dispatch]
     need = rows.demand[group, resource]
@@ -158,7 +158,7 @@ def _summary(wait: np.ndarray, part: str) -> dict[str, float]:
 
 
 def large(record: DispatchRecord) -> np.ndarray:
-    """Return which groups are large: bool[groups], a quarter of them or, where some are as large as the smallest,
+    """Return the mask of large groups: bool[groups], a quarter of them or, where some are as large as the smallest,
     more.
 
     A group's share is that of an empty module which it asks for, of the resource of which that is most.
@@ -207,17 +207,19 @@ def _stand(channel: np.ndarray, arrival: np.ndarray, last: np.ndarray, free: np.
 
 
 def starting(record: DispatchRecord) -> np.ndarray:
-    """Return which groups are dispatched with all their waves: bool[groups]. The others wait until the run is over."""
+    """Return the mask of groups that are dispatched with all their waves: bool[groups]. The others wait until the run
+    is over."""
     return np.bincount(record.group, record.sent.sum(axis=1), len(record.arrival)) >= record.waves
 
 
 def waiting_over_time(record: DispatchRecord) -> Steps:
-    """Return how many groups have joined their channels and are not, or not in all their parts, dispatched yet."""
+    """Return the number of groups that have joined their channels and are not, or not in all their parts, dispatched
+    yet."""
     one, starts = np.ones(len(record.arrival), np.int64), starting(record)
     return added_up(0, (record.arrival, one), (last_dispatch(record)[starts], -one[starts]))
 
 
 def running_over_time(record: DispatchRecord) -> Steps:
-    """Return how many waves run, over all modules."""
+    """Return the number of waves that run, over all modules."""
     waves, ends = record.sent.sum(axis=1, dtype=np.int64), ~held(record)
     return added_up(0, (record.cycle, waves), (releases(record)[ends], -waves[ends]))

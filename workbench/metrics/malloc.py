@@ -1,8 +1,8 @@
 """The measures of a heap: time, tries, atomics, traffic, waste, and whether pieces are apart (spec 2, section 6).
 
-Cycles count from 0. A measure that is not defined for a run (the latency where nobody was served) is NaN. Over time:
-the bytes held, and held for nothing (spec 2, V14, H2.7, H2.10, E3), and the threads that wait. Pieces are looked at for
-overlaps, and for ends beyond their block (spec 2, R20, E1, H2.6).
+Cycles count from 0. A measure that is not defined for a run (the latency where no request was served) is NaN. Over
+time: the bytes held, and held for nothing (spec 2, V14, H2.7, H2.10, E3), and the threads that wait. Pieces are looked
+at for overlaps, and for ends beyond their block (spec 2, R20, E1, H2.6).
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ def waiting_over_time(record: MallocRecord) -> Steps:
 
 
 def latency_by_share(record: MallocRecord) -> np.ndarray:
-    """Return the latency that so many per cent of the threads do not exceed: float64[21], NaN where nobody got
+    """Return the latency that so many per cent of the threads do not exceed: float64[21], NaN where no thread got
     memory."""
     latency = latencies(record)
     return np.percentile(latency, SHARES) if len(latency) else np.full(len(SHARES), np.nan)

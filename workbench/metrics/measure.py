@@ -49,7 +49,7 @@ class Measure(NamedTuple):
         return self.least_effect
 
     def facts(self) -> dict[str, Any]:
-        """Return what it declares, without its name, as manifests and listings hold it."""
+        """Return its declaration, without its name, as manifests and listings hold it."""
         facts: dict[str, Any] = {"unit": self.unit, "better": self.better, "description": self.description}
         if self.better != "neither":
             facts |= {"compared_by": self.compared_by, "least_effect": self.least}

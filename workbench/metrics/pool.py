@@ -2,8 +2,7 @@
 
 A request is an allocation or a free; one that was never asked counts as an allocation that was not granted, and for
 nothing else. A measure that is not defined for a run (the bandwidth of what was borrowed, when nothing was) is NaN.
-Beside the measures: the regions of a card as rectangles of requests and addresses, and memory by card after every
-request.
+It also draws the regions of a card as rectangles of requests and addresses, and memory by card after every request.
 """
 
 from __future__ import annotations
@@ -269,7 +268,7 @@ def _peaks(record: PoolRecord, used: np.ndarray, got: np.ndarray) -> dict[str, f
 
 
 def _filled(record: PoolRecord, used: np.ndarray, got: np.ndarray) -> dict[str, float]:
-    """Return what of the memory held no data; what was refused holds none."""
+    """Return the memory that held no data; a refused request holds none."""
     span = float(record.answered.max() - record.time.min()) if record.time.size else math.nan
     unused = {"unused_rate": math.nan, "reserved_unused_rate": math.nan}
     if isinstance(record, FilledRecord):
@@ -299,10 +298,10 @@ def borrowed_reading_mean_ns(record: PoolRecord) -> float:
     """Compute how long reading every borrowed byte once over its path would take, averaged over the run; NaN for one
     moment.
 
-    A region counts with the bytes that were asked for over the narrowest link of its path, on each card from the
-    request that brought it there to the one that took it away (or the last), by the `clock` of requests, so that it
-    weighs the same under every policy that lets nobody wait. Times the run's length it is the sum over borrowed regions
-    of bytes x time / bandwidth.
+    A region counts with the requested bytes over the narrowest link of its path. It counts on each card from the
+    request that brought it there to the one that took it away, or the last. The `clock` counts requests, so that a
+    region weighs the same under every policy that lets no request wait. Times the run's length it is the sum over
+    borrowed regions of bytes x time / bandwidth.
 
     References
     ----------
@@ -320,8 +319,8 @@ def borrowed_reading_mean_ns(record: PoolRecord) -> float:
 
 
 def clock(record: PoolRecord) -> np.ndarray:
-    """Return when each request was sent, or the latest before it, int64[requests], nanoseconds: one that waited counts
-    from then on.
+    """Return the time at which each request was sent, or the latest before it, int64[requests], nanoseconds: one that
+    waited counts from then on.
 
     What the service itself takes is left out, which differs from policy to policy.
     """
@@ -404,7 +403,7 @@ def _by_card(record: PoolRecord, bytes_of: str, which: np.ndarray, ends: np.ndar
 
 
 def _changes(record: PoolRecord, bytes_of: str) -> np.ndarray:
-    """Return what each grant adds to the bytes in use and each release takes from them, moves left aside:
+    """Return the bytes that each grant adds to those in use and each release takes from them, moves left aside:
     int64[requests]."""
     size = record.taken if bytes_of == "taken" else record.asked[record.allocation]
     change: np.ndarray = np.where(granted(record), size, np.where(record.outcome == RELEASED, -size, 0))

@@ -1,8 +1,8 @@
 """The measures of a shared memory: completion, queue, fragmentation, wear (spec 1, section 6).
 
 Time averages of free memory and fragmentation run over the cycles in which a request waits (spec 1, H1.3): a memory
-that empties because nothing is left to do is not fragmented. Beside the measures: grants and held cycles by segment,
-the layout over time as rectangles (who held which segments from when to when), and step functions of the cycle (R33).
+that empties because nothing is left to do is not fragmented. It also draws grants and held cycles by segment, the
+layout over time as rectangles (who held which segments from when to when), and step functions of the cycle (R33).
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class Totals(NamedTuple):
     """int64[7], named by the constants above: cycles and sums over cycles."""
     real: np.ndarray
     """float64[2]: sums over the cycles with a waiting request of external fragmentation, and of the distance between
-    the centre of the longest free run and the middle of the memory."""
+    the center of the longest free run and the middle of the memory."""
 
 
 def replay(record: SharedMemoryRecord) -> Totals:
@@ -359,8 +359,8 @@ def _start_of(free: np.ndarray, longest: int) -> int:
 
 
 def grants_by_segment(record: SharedMemoryRecord) -> np.ndarray:
-    """Return how often each segment was granted: int64[segments]; a range that compaction moves counts at its new place
-    too.
+    """Return the number of grants of each segment: int64[segments]; a range that compaction moves counts at its new
+    place too.
 
     Raises
     ------
@@ -421,7 +421,7 @@ def pieces(record: SharedMemoryRecord, until: int | None = None) -> Pieces:
     """Return the rectangles of a run, ordered by workgroup, then by cycle, then by segment.
 
     A workgroup that compaction moved holds one piece after the other. Scattered grants are rebuilt from their order:
-    each takes the lowest free segments, and its neighbouring ones are one piece.
+    each takes the lowest free segments, and its neighboring ones are one piece.
 
     Parameters
     ----------
@@ -480,11 +480,11 @@ def _events(record: SharedMemoryRecord, kept: np.ndarray) -> list[tuple[bool, in
 
 
 def queue_over_time(record: SharedMemoryRecord) -> Steps:
-    """Return how many workgroups have joined the queue and are not granted yet (spec 1, R33a)."""
+    """Return the number of workgroups that have joined the queue and are not granted yet (spec 1, R33a)."""
     one = np.ones(len(record.grant), np.int64)
     return added_up(0, (record.arrival, one), (record.grant, -one))
 
 
 def free_over_time(record: SharedMemoryRecord) -> Steps:
-    """Return how many segments are free (spec 1, R33b); before the first grant and after the last release all are."""
+    """Return the number of free segments (spec 1, R33b); before the first grant and after the last release all are."""
     return added_up(record.segments, (record.grant, -record.length), (record.release, record.length))

@@ -1,4 +1,4 @@
-"""The statistics that rooms of measures share, and exact step functions of the cycle.
+"""The statistics that packages of measures share, and exact step functions of the cycle.
 
 What is not defined is NaN, never an exception, never 0.
 """

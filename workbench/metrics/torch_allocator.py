@@ -67,7 +67,7 @@ def _history_calls(run: CardRun) -> np.ndarray:
 
 
 def driver_ns(calls: np.ndarray, costs: CallCosts) -> float:
-    """Return what calls of the driver cost together.
+    """Return the cost of all calls of the driver together.
 
     Parameters
     ----------

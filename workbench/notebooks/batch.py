@@ -138,7 +138,7 @@ def run_notebooks(
 def _requests(
     notebooks: str | Path | Sequence[str | Path], parameters: Mapping[str, Any], sweep: Any
 ) -> tuple[str, list[tuple[Path, dict[str, Any]]], Any]:
-    """Return what a batch is called, each notebook with its parameters, and the sweep."""
+    """Return the name of a batch, each notebook with its parameters, and the sweep."""
     paths = [Path(notebooks)] if isinstance(notebooks, (str, Path)) else [Path(path) for path in notebooks]
     if not paths:
         raise InputError("a batch needs at least one notebook.")

@@ -18,13 +18,13 @@ from workbench.notebooks.tasks import Task
 Status = Literal["done", "failed", "kept", "edited"]
 _NOT_THE_AUTHORS = {"injected-parameters", "papermill-error-cell-tag"}
 STILL = "WORKBENCH_STILL"
-"""The variable that tells kernels of a batch that nobody watches: a dashboard leaves a picture in its place."""
+"""The variable that tells kernels of a batch that they run unattended: a dashboard leaves a picture in its place."""
 MARK = "workbench"
 """The key of the output's metadata that says where it comes from."""
 
 
 def output(folder: Path, task: Task) -> Path:
-    """Return where the output of a task goes."""
+    """Return the path of the output of a task."""
     return folder / f"{task.name}.ipynb"
 
 
@@ -46,17 +46,17 @@ class NotebookRun(NamedTuple):
 
 
 def failed_output(folder: Path, task: Task) -> Path:
-    """Return where the output of a task goes that fails."""
+    """Return the path of the output of a task that fails."""
     return folder / f"{task.name}.failed.ipynb"
 
 
 def partial_output(folder: Path, task: Task) -> Path:
-    """Return where a notebook is written while it runs."""
+    """Return the path of a notebook while it runs."""
     return folder / f".{task.name}.partial.ipynb"
 
 
 def reads_record(folder: Path, task: Task) -> Path:
-    """Return where a kernel writes down what its notebook reads."""
+    """Return the path of the file in which a kernel notes the files that its notebook reads."""
     return folder / f".{task.name}.reads"
 
 
@@ -197,7 +197,7 @@ def settled(ended: Ended, folder: Path, provenance: dict[str, Any]) -> NotebookR
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Tell the kernels that are started meanwhile that nobody watches them."""
+    """Tell the kernels that are started meanwhile that they run unattended."""
     before = os.environ.get(STILL)
     os.environ[STILL] = "1"
     try:
@@ -223,8 +223,8 @@ with suppress(ImportError):
 
 
 def _arguments(kernel: str, record: Path) -> list[str]:
-    """Return what keeps Python's kernel from talking on the terminal and has it record what it reads; none for another
-    kernel. A kernel of an environment without the workbench records nothing."""
+    """Return the settings that keep Python's kernel from talking on the terminal and have it record what it reads; none
+    for another kernel. A kernel of an environment without the workbench records nothing."""
     from jupyter_client.kernelspec import get_kernel_spec
 
     if "ipykernel_launcher" not in get_kernel_spec(kernel).argv:

@@ -107,7 +107,7 @@ def _is_no_input(place: str) -> bool:
 
 
 def inputs_of(record: Path, folder: Path) -> dict[str, str]:
-    """Return what a notebook has read by the path from a folder, each with its digest; nothing of what it writes.
+    """Return the files that a notebook has read by the path from a folder, each with its digest; none that it writes.
 
     What is another now than when it was read was written by what the notebook started, and is no input either.
     """

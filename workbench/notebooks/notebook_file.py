@@ -27,7 +27,7 @@ class Notebook(NamedTuple):
     defaults: dict[str, Any] = {}
     """Those that are plain values, by name: of a computed default nothing is known before the notebook runs."""
     modules: dict[str, str] = {}
-    """The digests of the files beside it that it imports, directly or through each other, by name."""
+    """The digests of the files of its folder that it imports, directly or through each other, by name."""
 
 
 def read_notebook(path: Path) -> Notebook:
@@ -79,7 +79,7 @@ def _parameters(source: str, path: Path) -> list[str]:
 
 
 def _assigned(source: str) -> dict[str, ast.expr]:
-    """Return what a cell of Python assigns, by name; papermill itself overlooks a line with two equals signs.
+    """Return the assignments of a cell of Python, by name; papermill itself overlooks a line with two equals signs.
 
     >>> list(_assigned("count: int = 3\\nlaw = dict(low=1)\\nfirst = second = 0"))
     ['count', 'law', 'first', 'second']

@@ -16,7 +16,7 @@ LONGEST_VALUE, LONGEST_NAME = 40, 180
 
 
 def output_name(notebook: str, parameters: Mapping[str, Any]) -> str:
-    """Return what the output of a notebook with these parameters is called.
+    """Return the name of the output of a notebook with these parameters.
 
     A text or a number that a file's name can hold stands as it is; anything else stands for itself as far as it can,
     with a digest of the value, so that two values never have one name.

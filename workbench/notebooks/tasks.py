@@ -66,8 +66,8 @@ class Batch(NamedTuple):
 
 
 def read_batch(path: Path) -> Batch:
-    """Read a batch file: `notebooks`, a list or a mapping of each to parameters of its own, `parameters` of all, and
-    a `sweep`; files are looked for beside it.
+    """Read a batch file: `notebooks`, a list or a mapping of each to parameters of its own, `parameters` of all, and a
+    `sweep`; files are looked for in its folder.
 
     Raises
     ------

@@ -139,7 +139,7 @@ class Registry(dict[str, T]):
         return ()
 
     def join(self, name: str, part: T) -> T:
-        """Enter a part; the user's replaces one of the user's, and nobody replaces one of the package.
+        """Enter a part; the user's replaces one of the user's, but none of the package.
 
         Raises
         ------
@@ -256,7 +256,7 @@ class Registry(dict[str, T]):
 
 
 def attribute(place: str) -> Callable[[], Any]:
-    """Return what imports `module:name` and returns it when it is called."""
+    """Return a function that imports `module:name` and returns it."""
     module, _, name = place.partition(":")
     return lambda: getattr(importlib.import_module(module), name)
 
@@ -317,7 +317,7 @@ def is_built_in(part: Any) -> bool:
 
 
 def describe(part: Any) -> str:
-    """Return what a part says of itself: its description, or the first sentence of its docstring."""
+    """Return the description of a part, or the first sentence of its docstring."""
     for name in ("description", "says", "statement"):
         if isinstance(message := getattr(part, name, None), str):
             return message

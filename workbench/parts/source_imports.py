@@ -1,4 +1,4 @@
-"""What a Python file imports: files beside it, and modules that are nowhere to be found."""
+"""The imports of a Python file: files of its folder, and modules that are nowhere to be found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Imports(NamedTuple):
     beside: list[Path]
     """Files in the folder of the first, those that they import in turn included."""
     elsewhere: list[str]
-    """Modules that are neither beside it nor part of Python or of an installed package."""
+    """Modules that are neither in its folder nor part of Python or of an installed package."""
 
 
 def imports_of(file: Path) -> Imports:

@@ -1,7 +1,7 @@
 """Parts from a user's own files, such as `my_fit.py:MyFit`.
 
-A user's file imports what lies beside it, without any search path. Each file becomes a module under a name of its own,
-and has what lies beside it to itself, so that `helper.py` of one folder is never that of another. What lies beside a
+A user's file imports from its own folder, without any search path. Each file becomes a module under a name of its own,
+with its own copies of its folder's modules, so that `helper.py` of one folder is never that of another. The folder of a
 file comes before installed packages of the same name, and after Python's own modules and the workbench.
 
 A results folder or a bundle may be a stranger's. The files that its sweep names, and those that they import,
@@ -51,7 +51,7 @@ def file_and_name(name: str) -> tuple[str, str]:
 def from_file(name: str, folder: Path, where: str, noun: str, is_part: Callable[[Any], bool]) -> Any:
     """Return the part that `FILE.py:NAME` names, looked for in a folder and then where the command runs.
 
-    With `Path()` as the folder the user has given the name. The file may import modules that lie beside it. When one of
+    With `Path()` as the folder the user has given the name. The file may import modules of its folder. When one of
     these files holds something else than when it was executed, all of them are executed again.
 
     Parameters
@@ -89,7 +89,7 @@ def entered_by_file(name: str, folder: Path, where: str, noun: str) -> str:
 
 
 def files_named(name: str, folder: Path, where: str, noun: str) -> list[Path]:
-    """Return the file that `FILE.py:NAME` names and every file that it imports from beside it; errors as above."""
+    """Return the file that `FILE.py:NAME` names and every file of its folder that it imports; errors as above."""
     path = file_path(file_and_name(name)[0], folder, where, noun)
     module = _module(path, folder, where)
     return list(_origins[module.__name__].files)
@@ -101,7 +101,7 @@ def module_in_file(file: str, folder: Path, where: str, noun: str) -> ModuleType
 
 
 def file_path(file: str, folder: Path, where: str, noun: str) -> Path:
-    """Return where the file of a part is: in a folder, or else where the command runs; links are followed.
+    """Return the path of the file of a part: in a folder, or else where the command runs; links are followed.
 
     Raises
     ------
@@ -127,10 +127,10 @@ def _module(path: Path, folder: Path, where: str) -> ModuleType:
 
 @dataclass
 class _Origin:
-    """Where a module and what it imports from beside it come from."""
+    """The folder from which a module and its own imports come."""
 
     name: str
-    """Of the module; names of those beside it begin with it."""
+    """Of the module; names of those of its folder begin with it."""
     folder: Path
     files: dict[Path, str]
     """Every file that was executed, with the digest of what it held then."""
@@ -146,7 +146,7 @@ _origins: dict[str, _Origin] = {}
 
 
 def module_of(path: Path, admission: Admission | None = None) -> ModuleType:
-    """Return the module of a file, executed again when it, or a file that it imports from beside it, has changed since.
+    """Return the module of a file, executed again when it, or a file of its folder that it imports, has changed since.
 
     So it is when a file has changed that one of them read as it was executed. Files are compared by what they hold, not
     by their times: edits within a grain of the clock are seen.
@@ -188,7 +188,7 @@ def _has_changed(name: str) -> bool:
 
 
 def file_of(cls: Any) -> Path | None:
-    """Return the file that was named when a class or function was loaded from it or from beside it, else None."""
+    """Return the file that was named when a class or function was loaded from it or from its folder, else None."""
     origin = _origins.get(_top(cls.__module__))
     return next(iter(origin.files)) if origin and origin.files else None
 
@@ -302,11 +302,11 @@ class _Import:
 
 
 class _Inside:
-    """Finds the parts of packages that lie beside a file."""
+    """Finds the parts of packages in the folder of a file."""
 
     @staticmethod
     def find_spec(name: str, paths: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """Return how to load a part of a package, None where it is of no package that lies beside a file."""
+        """Return the loader of a part of a package, None where it is of no package in the folder of a file."""
         origin = _origins.get(_top(name))
         path = _found(Path(paths[0]), name.rpartition(".")[2]) if origin and paths else None
         return _spec(name, path, origin) if origin and path else None

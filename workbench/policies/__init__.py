@@ -1,7 +1,7 @@
 """The policies: each is one answer to a question, and a module holds a question, or a family of its answers.
 
-The room itself can be called: `workbench.policies("placement")` is the table of what there is. Its words are the bases
-that policies derive from, such as `workbench.policies.Placement`.
+The package itself can be called: `workbench.policies("placement")` is the table of what there is. Its words are the
+bases that policies derive from, such as `workbench.policies.Placement`.
 """
 
 from __future__ import annotations

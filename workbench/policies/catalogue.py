@@ -20,7 +20,7 @@ from workbench.policies.policy import Policy, base_of, policies, questions
 
 
 def load_all() -> None:
-    """Import every room of policies, so that the catalogue is whole."""
+    """Import every package of policies, so that the catalogue is whole."""
     for room in pkgutil.iter_modules([str(Path(__file__).parent)]):
         if room.ispkg:
             importlib.import_module(f"{__package__}.{room.name}")
@@ -42,7 +42,7 @@ def policy_rows(question: str | None = None) -> list[dict[str, Any]]:
 
 
 def sees(asks: Any) -> list[str]:
-    """Return what an answer to a question sees, a line a field, and what it returns.
+    """Return the text of the view of a question, a line a field, and of its answer.
 
     >>> from workbench.policies.dispatch.stuck import PARTS
     >>> sees(PARTS)[1]
@@ -53,7 +53,7 @@ def sees(asks: Any) -> list[str]:
 
 
 def question_row(question: str) -> dict[str, Any]:
-    """Return what a policy that answers a question derives from, what its answer sees and what it returns."""
+    """Return the base of the policies that answer a question, the view that an answer gets, and its return value."""
     load_all()
     base = base_of(question)
     lines = sees(base.asks) if base.asks is not None else []
@@ -99,7 +99,7 @@ def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
 
 
 def policy_files(name: str, folder: Path, where: str) -> list[Path]:
-    """Return the file that `FILE.py:CLASS` names and every file that it imports from beside it; errors as above."""
+    """Return the file that `FILE.py:CLASS` names and every file of its folder that it imports; errors as above."""
     return files_named(name, folder, where, _NOUN)
 
 

@@ -116,15 +116,15 @@ class Contract(ValueContract):
     """What a subclass may set."""
 
     def scenes(self, policy: Any, size: int, steps: int, draw: np.random.Generator) -> Scenes:
-        """Yield what is asked about: views whose `levers` and `memory` are None, each sent its answer."""
+        """Yield the views to be answered: their `levers` and `memory` are None, and each is sent its answer."""
         raise NotImplementedError
 
     def judge(self, request: Request) -> str:
-        """Return what is wrong with an answer, as a sentence without the policy's name goes on; empty if nothing."""
+        """Return the fault of an answer, as a sentence without the policy's name goes on; empty if there is none."""
         raise NotImplementedError
 
     def start_memory(self, policy: Any, size: int, seed: int) -> np.ndarray:
-        """Return what a policy remembers at the start of a run of a size."""
+        """Return the memory of a policy at the start of a run of a size."""
         return np.zeros(1, np.int64)
 
     def speakers(self) -> Sequence[Any]:
@@ -239,7 +239,7 @@ def contract_of(policy: Policy) -> Any:
 
 
 def _contract_beside(module: str) -> type[ValueContract]:
-    """Return the contract in a question's module, or in `contract` beside `question`; if none, that of values."""
+    """Return the contract in a question's module, or in `contract` next to `question`; if none, that of values."""
     package, _, last = module.rpartition(".")
     for name in (module, f"{package}.contract") if package and last == "question" else (module,):
         if name in sys.modules or find_spec(name) is not None:
@@ -272,7 +272,7 @@ def check(policy: Policy) -> None:
 
 
 def output_of_a_fresh_process(given: object, program: str) -> str:
-    """Return what a program prints that reads something pickled from its standard input, in plain Python."""
+    """Return the output of a program that reads something pickled from its standard input, in plain Python."""
     import cloudpickle
 
     reply = in_a_fresh_interpreted_process(program, cloudpickle.dumps(given))

@@ -145,7 +145,7 @@ def serve() -> None:
 
 
 def _forked(program: str, given: bytes) -> bytes:
-    """Return what a child answers."""
+    """Return the answer of a child process."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

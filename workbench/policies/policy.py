@@ -1,7 +1,7 @@
 """A policy is one frozen, validated value that answers a question; its levers are its fields.
 
 The catalogue knows every policy by question and name. A class joins it by being defined, in a file of this package or
-in a notebook cell; a cell that is run again replaces its earlier definition, and nobody replaces a built-in one.
+in a notebook cell. A cell that is run again replaces its earlier definition; a built-in class cannot be replaced.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Policy(Spec):
         return self.asks.ready(self.function(), checked, self.lever_kinds())
 
     def ready_notice(self, name: str, checked: bool = False) -> Answer:
-        """Return what is told of something as engines hold it; `NO_ANSWER` where nothing is."""
+        """Return the notice as engines hold it; `NO_ANSWER` where there is none."""
         reply = self.notice(name)
         return NO_ANSWER if reply is None else self.tells[name].ready(reply, checked, self.lever_kinds())
 
@@ -140,7 +140,7 @@ def registry_of(question: str) -> Registry[type[Policy]]:
 
 
 def exported(room: str) -> dict[str, type[Spec]]:
-    """Import every module of a room, and return its policies, and what their levers are made of, by class name.
+    """Import every module of a package, and return its policies, and what their levers are made of, by class name.
 
     A name that two modules have is of neither.
 

@@ -170,7 +170,7 @@ def digest(walked: Iterator[Request]) -> str:
 
 
 def why_it_failed(policy: Policy) -> str:
-    """Return how the answer, or a notice, of a policy failed last in this thread, as a part of a sentence.
+    """Return the way in which the answer, or a notice, of a policy failed last in this thread, as a part of a sentence.
 
     Compiled code reports no more than that it raised. What it saw in that very call was kept, so the plain function is
     asked the same once more.

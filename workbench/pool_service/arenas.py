@@ -85,7 +85,8 @@ def memory_of(arena: SharedMemory) -> memoryview:
 
 
 def reserve_pages(arena: SharedMemory, start: int, size: int) -> None:
-    """Put pages behind a part of an arena, so that nobody who writes there is killed because the system has none left.
+    """Put pages behind a part of an arena, so that no process that writes there is killed because the system has none
+    left.
 
     Raises
     ------
@@ -123,7 +124,7 @@ def detach_arena(arena: SharedMemory) -> None:
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Return whether a file is this user's, and nobody else may read or write it."""
+    """Return whether a file is this user's, and no other user may read or write it."""
     return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
 
 

@@ -1,6 +1,6 @@
 """The client library: what an application calls (spec 5, R2, R4, R5, R25-R27).
 
-A client keeps what it holds when the service is killed and started again: it waits, connects anew, says who it is, and
+A client keeps what it holds when the service is killed and started again: it waits, connects again, says who it is, and
 asks again for what was not answered. Requests go over one connection, and replies come in their order.
 """
 
@@ -125,13 +125,13 @@ class PoolClient:
         self.close()
 
     def alloc(self, size: int, card: str = "") -> Region:
-        """Allocate a region of so many bytes: on the own card (or the one that is named) if it has room, else where the
-        service's policy puts it.
+        """Allocate a region of so many bytes: on the own card (or the one that is named) if it has space, else where
+        the service's policy puts it.
 
         Raises
         ------
         OutOfMemory
-            No card has room now.
+            No card has space now.
         Refused
             No card ever has so much.
         InputError
@@ -179,7 +179,7 @@ class PoolClient:
                 raise refusal(reply, name)
 
     def free_later(self, region: Region | int) -> None:
-        """Let go of a region with the next request, whatever that is: nobody waits for the reply.
+        """Let go of a region with the next request, whatever that is: no call waits for the reply.
 
         Raises
         ------
@@ -199,7 +199,7 @@ class PoolClient:
         Raises
         ------
         Refused
-            Nobody holds a region of this identifier.
+            No client holds a region of this identifier.
         """
         number = whole_number("a region", region, ANY)
         (reply,) = self._channel.ask([(OPEN, 0, number, 0)])
@@ -283,7 +283,7 @@ class PoolClient:
 
 _PAUSE_S = 0.02
 _AT_ONCE = 512
-"""Requests that are sent before their replies are read: the socket has room for these, so neither end waits for the
+"""Requests that are sent before their replies are read: the socket has space for these, so neither end waits for the
 other to read."""
 _FREED_BEFORE = (UNKNOWN_REGION, NOT_HELD)
 """What a release that is asked again may be told: the service was killed after it had written the release down."""
@@ -356,9 +356,9 @@ class Channel:
         if self._closed:
             raise Refused(f"{where} was closed.")
         if self._process != os.getpid():
-            raise Refused(f"{where} belongs to another process; connect anew after a fork.")
+            raise Refused(f"{where} belongs to another process; connect again after a fork.")
         if self._half_sent:
-            raise Refused(f"{where} was interrupted in the middle of a request; connect anew.")
+            raise Refused(f"{where} was interrupted in the middle of a request; connect again.")
 
     def _read_rest(self) -> None:
         """Read the replies that an interrupted `ask` did not, and let go of what they grant."""
@@ -478,7 +478,7 @@ def load_service(folder: str) -> None:
     """Load a service as standard input says, line by line.
 
     A line is a JSON object with `sizes` (bytes, an allocation each) and `gap_ns`; the reply is a list of how many ns
-    each allocation waited. Beside each goes a release of the oldest region, for which nobody waits.
+    each allocation waited. With each goes a release of the oldest region, for which no call waits.
     """
     with PoolClient(folder) as client:
         held = deque(client.alloc_many([64] * KEPT))
@@ -487,7 +487,7 @@ def load_service(folder: str) -> None:
 
 
 def waits(client: PoolClient, held: deque[Region], sizes: list[int], gap_ns: int) -> list[int]:
-    """Return how long each allocation waited for its reply, in ns; `gap_ns` passes before each is asked for."""
+    """Return the time for which each allocation waited for its reply, in ns; `gap_ns` passes before each request."""
     result = []
     for size in sizes:
         if gap_ns:

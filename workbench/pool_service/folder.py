@@ -28,7 +28,7 @@ _MOST_PATH = 100
 _OWN = ("lock", "socket", "journal", "journal.new", "service.json", "service.new")
 """What a service makes in its folder."""
 _MARK = b"the lock of a workbench pool service\n"
-"""What its lock holds: a folder without it is nobody's, or somebody's own."""
+"""What its lock holds: a folder without it is unused, or somebody's own."""
 
 _ARENA = re.compile(r"pool_[0-9a-f]{12}_\d{1,6}")
 """What an arena is called: nothing else of this user's shared memory is ever mapped or taken away."""
@@ -69,7 +69,7 @@ class ServiceFolder:
         except OSError as problem:
             raise InputError(f"{self.path}: is not to be had as a folder ({problem.strerror}).") from None
         if not self._belongs(status) or stat.S_IMODE(status.st_mode) & 0o022:
-            raise InputError(f"{self.path}: must belong to you, and nobody else may write to it.")
+            raise InputError(f"{self.path}: must belong to you, and no other user may write to it.")
         self._check_contents()
 
     def _belongs(self, status: os.stat_result) -> bool:
@@ -152,7 +152,7 @@ class ServiceFolder:
         return held
 
     def _mark(self, held: int) -> None:
-        """Mark the lock as a service's; one that was taken away before it was held keeps nobody out."""
+        """Mark the lock as a service's; one that was taken away before it was held excludes no other."""
         status = os.fstat(held)
         if not status.st_nlink:
             raise InputError(f"{self.path}: another service has just given this folder up; try again.")
@@ -190,7 +190,7 @@ class ServiceFolder:
     def clear(self) -> None:
         """Take away all that a service left behind: arenas, journal, socket.
 
-        Of a description that is damaged nothing can be learnt; then the arenas stay until the system starts anew.
+        Of a description that is damaged nothing can be learnt; then the arenas stay until the system starts again.
         """
         try:
             description = self.description()
@@ -205,17 +205,17 @@ class ServiceFolder:
 
 
 def _for_this_user(path: str, flags: int) -> int:
-    """Open a file that nobody else may read, whatever files are usually made like."""
+    """Open a file that no other user may read, whatever files are usually made like."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _without_links(path: str, flags: int) -> int:
-    """Open a file under its own name; what is no file makes nobody wait."""
+    """Open a file under its own name; opening a path that is no file does not wait."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _described(content: Any, status: os.stat_result) -> Description:
-    """Return what a description says.
+    """Return the content of a description.
 
     Raises
     ------

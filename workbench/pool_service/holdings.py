@@ -1,14 +1,14 @@
 """Who holds which region, and the journal: what a service must know to go on after it was killed.
 
-A region that nobody holds any more goes back; so two may share one, and a dead one's return. Everything that changes is
-noted in the journal first, in the order in which it can be read back. A damaged journal, which tells what can never
+A region goes back when its last holder lets go; so two may share one, and a dead one's return. Everything that changes
+is noted in the journal first, in the order in which it can be read back. A damaged journal, which tells what can never
 have been so, is refused before anything is built of it.
 
 The journal's records of 40 bytes are in a file, written before the reply to what they tell of. What is killed is a
 process, not the machine, so what was written is there: nothing waits for a disk. The kind of a record is its last word,
-so one that was cut off by the kill has none, as has the room behind it; it was never acknowledged and is left out. That
-room is reserved before anything is granted: on a disk that is full all can still be given back. When the file is much
-longer than what it tells, it is written anew beside itself and takes its own place.
+so one that was cut off by the kill has none, as has the space behind it; it was never acknowledged and is left out.
+That space is reserved before anything is granted: on a disk that is full all can still be given back. When the file is
+much longer than what it tells, it is written again beside itself and takes its own place.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Holdings:
         Raises
         ------
         Refusal
-            The journal has no room.
+            The journal has no space.
         """
         self._check_journal()
         number = max(self._state.clients, default=0) + 1
@@ -96,7 +96,7 @@ class Holdings:
         Raises
         ------
         Refusal
-            There is no memory, or the journal has no room.
+            There is no memory, or the journal has no space.
         """
         self._check_journal()
         grant = self._ledger.alloc(card, size)
@@ -105,7 +105,7 @@ class Holdings:
         return grant
 
     def granted(self, client: int, serial: int) -> Grant | None:
-        """Return what a client had already got by a request of this serial when the service was killed."""
+        """Return the reply that a client had already got to a request of this serial when the service was killed."""
         region = self._granted.get(client, {}).get(serial)
         if region is None or self._of[client].get(region) != serial:
             return None
@@ -117,7 +117,7 @@ class Holdings:
         Raises
         ------
         Refusal
-            There is no such region, or the journal has no room.
+            There is no such region, or the journal has no space.
         """
         if region not in self._state.regions:
             raise Refusal(UNKNOWN_REGION)
@@ -164,7 +164,7 @@ class Holdings:
         self._journal.note(kind, *numbers)
 
     def write(self) -> None:
-        """Write down what has changed; a journal that has grown long is written anew."""
+        """Write down what has changed; a journal that has grown long is written again."""
         self._journal.write()
         if self._journal.is_long():
             self._journal.rewrite(self._state)
@@ -226,7 +226,7 @@ _PAUSE_S = 0.25
 
 
 class Journal:
-    """The journal in a file, which always has room for the records that let go of what there is.
+    """The journal in a file, which always has space for the records that let go of what there is.
 
     Raises
     ------
@@ -270,7 +270,7 @@ class Journal:
         Raises
         ------
         WorkbenchError
-            The system does not write, although there is room.
+            The system does not write, although there is space.
         """
         if not self._pending:
             return
@@ -281,11 +281,11 @@ class Journal:
         self._pending.clear()
 
     def is_long(self) -> bool:
-        """Return whether it is worth writing anew."""
+        """Return whether it is worth writing again."""
         return self._bytes > _MOST_WASTE * max(self._owed * RECORD.size, _LEAST_BYTES)
 
     def is_wasteful(self) -> bool:
-        """Return whether it would be much shorter if it were written anew."""
+        """Return whether it would be much shorter if it were written again."""
         return self._bytes > 2 * self._owed * RECORD.size + _STEP
 
     def read(self) -> JournalState:
@@ -304,12 +304,12 @@ class Journal:
         return InputError(f"{self._path}: contradicts itself; clear the folder with --clear.")
 
     def rewrite(self, state: JournalState) -> bool:
-        """Begin anew with what is so now, what was noted included.
+        """Begin again with what is so now, what was noted included.
 
         Returns
         -------
         bool
-            False = there is no room for that, and the journal is as it was; for a moment it is not tried again.
+            False = there is no space for that, and the journal is as it was; for a moment it is not tried again.
         """
         if time.monotonic() < self._not_before:
             return False
@@ -326,7 +326,7 @@ class Journal:
         return self.has_room()
 
     def _give_up_surplus(self) -> None:
-        """Keep room for what lets go alone: the new file may need the rest."""
+        """Keep space for what lets go alone: the new file may need the rest."""
         self._reserved = self._bytes + (len(self._pending) + self._owed) * RECORD.size
         os.ftruncate(self._file, self._reserved)
 
@@ -336,7 +336,7 @@ class Journal:
 
 
 def _new_file(path: Path, text: bytes) -> int | None:
-    """Make a file with this text; None = there is no room for it."""
+    """Make a file with this text; None = there is no space for it."""
     try:
         path.unlink(missing_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -350,7 +350,7 @@ def _new_file(path: Path, text: bytes) -> int | None:
 
 
 def _written(file: int, text: bytes, at: int) -> int:
-    """Return how much of a text was written."""
+    """Return the length of the text that was written."""
     done = 0
     try:
         while done < len(text):
@@ -393,7 +393,7 @@ def read(text: bytes, state: JournalState) -> int:
     Raises
     ------
     KeyError
-        A record lets go of what nobody has.
+        A record lets go of what no client has.
 
     >>> state = JournalState({}, {}, {}, {})
     >>> read(packed(CLIENT, 1, 2, 3, 4) + bytes(50), state), state.clients
@@ -414,7 +414,7 @@ def take_up(state: JournalState, kind: int, one: int, two: int = 0, three: int =
     Raises
     ------
     KeyError
-        It lets go of what nobody has, or there is no such kind.
+        It lets go of what no client has, or there is no such kind.
     """
     if kind == SEGMENT and four > 0:
         state.segments[one, three] = (two, four)

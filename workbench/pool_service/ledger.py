@@ -89,7 +89,7 @@ class Ledger:
         Raises
         ------
         Refusal
-            No card has room (spec 5, R24), the system has no pages for the one that has, or a policy failed.
+            No card has space (spec 5, R24), the system has no pages for the one that has, or a policy failed.
         """
         grant, status = None, OUT_OF_MEMORY
         try:
@@ -191,7 +191,7 @@ class Driver:
         self._slots, self._arena, self.bytes = Slots(size), arena, size
 
     def take(self, size: int) -> int:
-        """Take the start of a range of zeros that nobody else has.
+        """Take the start of a free range of zeros.
 
         Raises
         ------

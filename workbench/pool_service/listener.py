@@ -2,8 +2,8 @@
 
 Policies and their compiler take seconds to import on a busy machine, and a client's patience ends after five. What lets
 a client connect is therefore opened first: the clients of a killed service wait in the backlog meanwhile (spec 5, R5).
-Nobody is waited for: a client's connection gives whole requests as they come, and says whose process is at the other
-end and whether it is still there.
+The listener waits for no client: a client's connection gives whole requests as they come, and says whose process is at
+the other end and whether it is still there.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Connection:
         self._unsent = b""
 
     def requests(self) -> list[tuple[int, int, int, int]]:
-        """Return what has arrived whole; that the client is gone shows in `ended`."""
+        """Return the requests that have arrived whole; that the client is gone shows in `ended`."""
         try:
             piece = self.socket.recv(_AT_ONCE * REQUEST.size)
         except BlockingIOError:
@@ -109,7 +109,7 @@ class Connection:
         self._replies.append(REPLY.pack(status, card, one, two))
 
     def send(self) -> int | None:
-        """Send what the client has room for.
+        """Send what the client has space for.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class Peer(NamedTuple):
 
 
 def peer_of(connection: socket.socket) -> Peer:
-    """Return who opened the other end of a Unix socket.
+    """Return the process and the user at the other end of a Unix socket.
 
     >>> one, other = socket.socketpair()
     >>> import os
@@ -166,7 +166,7 @@ class Opening(NamedTuple):
     owner: int
     """The user who may connect."""
     listener: Listener | None
-    """None where a client would find nothing to read yet: nobody was served here, or what was is gone."""
+    """None where a client would find nothing to read yet: no client was served here, or what was is gone."""
 
     @classmethod
     def of(cls, path: Path | str, owner: int | None = None) -> Self:
@@ -211,7 +211,7 @@ def _was_left(folder: ServiceFolder) -> bool:
 
 
 def started(process: int) -> int:
-    """Return when a process started, in clock ticks since boot; 0 = there is no such process, or it has ended.
+    """Return the start of a process, in clock ticks since boot; 0 = there is no such process, or it has ended.
 
     >>> import os
     >>> started(os.getpid()) > 0, started(1 << 30)

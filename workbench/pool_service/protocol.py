@@ -61,7 +61,7 @@ class Refused(WorkbenchError):
 
 
 class OutOfMemory(Refused, MemoryError):
-    """No card has room (spec 5, R24)."""
+    """No card has space (spec 5, R24)."""
 
 
 def refusal(reply: Reply, requested: int) -> Refused:
@@ -77,11 +77,11 @@ def refusal(reply: Reply, requested: int) -> Refused:
 
 
 _SENTENCES = {
-    OUT_OF_MEMORY: "no card has room for {request} bytes now.",
+    OUT_OF_MEMORY: "no card has space for {request} bytes now.",
     TOO_LARGE: "{request} bytes are more than any card has. Nearest: {number}.",
     NOT_HELD: "the region {request} is held by another client, not by this one.",
     UNKNOWN_REGION: "there is no region {request}; it was freed already, or never given.",
-    NO_PAGES: "a card has room for {request} bytes, but the system has no shared memory left; free some of it.",
+    NO_PAGES: "a card has space for {request} bytes, but the system has no shared memory left; free some of it.",
     NO_JOURNAL: "the service cannot write down what it would grant; make room on the disk of its folder.",
     POLICY_FAILED: "a policy of the service failed; the service has printed why.",
     BUSY: "the service has {number} clients already, as many as it can have.",

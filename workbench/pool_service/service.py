@@ -69,8 +69,8 @@ class Service:
     Raises
     ------
     InputError
-        A service runs in the folder, the folder is not this user's alone, another board's regions are in it, or
-        there is no room for the arenas.
+        A service runs in the folder, the folder is not this user's alone, another board's regions are in it, or there
+        is no space for the arenas.
     """
 
     def __init__(
@@ -348,7 +348,7 @@ class ServiceSettings(Spec):
             raise InputError(f"{self.name}: a card of {largest} bytes is larger than an arena can be. Use card_bytes.")
 
     def setup(self) -> Setup:
-        """Return what the engine `pool` runs by."""
+        """Return the rules by which the engine `pool` runs."""
         policies = {slot: getattr(self, slot) for slot in ("cache", "cache_fit", "target", "idle_release")}
         policies |= {"driver": ByteCounter(), "residency": Stay()}
         return Setup("pool", self.arenas(), None, policies, PoolOptions.read({}))

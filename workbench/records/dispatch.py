@@ -36,7 +36,7 @@ class HeatModel(Protocol):
         """Return the temperature of the ambient, degrees Celsius."""
 
     def matrices(self, modules: int, clock_mhz: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return what one step does: `heat = keeps @ heat + gains @ power`, both float64[modules, modules]."""
+        """Return the matrices of one step: `heat = keeps @ heat + gains @ power`, both float64[modules, modules]."""
 
 
 class Lacking(NamedTuple):
@@ -179,11 +179,11 @@ class DispatchRecord(NamedTuple):
     """What stood between queue and unit (spec 7); None where nothing did."""
 
     def starts(self) -> np.ndarray:
-        """Return when each dispatch took its resources: int64[dispatches], -1 = never."""
+        """Return the cycle at which each dispatch took its resources: int64[dispatches], -1 = never."""
         return self.cycle if self.between is None else self.between.start
 
     def ends(self) -> np.ndarray:
-        """Return when each dispatch gave its resources back: int64[dispatches], -1 = never."""
+        """Return the cycle at which each dispatch gave its resources back: int64[dispatches], -1 = never."""
         return self.cycle + self.duration[self.group] if self.between is None else self.between.end
 
 
@@ -205,10 +205,10 @@ def events(record: DispatchRecord) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of arrays
-        cycle, serial (0, 1, 2, ... in the total order), kind, and what belongs to the kind: dispatch has group,
-        channel, priority (under which it was dispatched) and module; take and give have group, module, unit (-1 = the
-        module's own), resource, start (-1 = countable) and amount; split has group and parts. What does not belong to
-        a kind is -1, or an empty name.
+        cycle, serial (0, 1, 2, ... in the total order), kind, and the fields of the kind: dispatch has group, channel,
+        priority (under which it was dispatched) and module. Take and give have group, module, unit (-1 = the module's
+        own), resource, start (-1 = countable) and amount; split has group and parts. What does not belong to a kind is
+        -1, or an empty name.
     """
     parts = [_dispatches(record), *_takes(record), _failures(record), _splits(record)]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -244,7 +244,7 @@ def _dispatches(record: DispatchRecord) -> dict[str, np.ndarray]:
 
 
 def _takes(record: DispatchRecord) -> list[dict[str, np.ndarray]]:
-    """Return what is taken, and the same given back."""
+    """Return the columns of what is taken, and the same given back."""
     order, unit, resource, start, amount = record.takes.T
     group, begin, end = record.group[order], record.starts()[order], record.ends()[order]
     columns = {"group": group, "module": record.module[order], "unit": unit, "start": start, "amount": amount}

@@ -11,7 +11,7 @@ import numpy as np
 
 NEVER = -1
 UNASKED = -2
-"""In `request`: nobody asked for the piece of this row."""
+"""In `request`: the piece of this row is not requested."""
 
 
 class Work(NamedTuple):
@@ -48,11 +48,11 @@ class MallocRecord(NamedTuple):
     free_at: np.ndarray
     """int64[rows], from when on it gives up what it got, -1 for never."""
     size: np.ndarray
-    """int64[rows], bytes of its piece; 0 where nobody asked for it."""
+    """int64[rows], bytes of its piece; 0 where it is not requested."""
     offset: np.ndarray
     """int64[rows], where its piece begins in its request."""
     request: np.ndarray
-    """int64[rows], its heap request; -1 = the policy gives it nothing, -2 = nobody asked for it."""
+    """int64[rows], its heap request; -1 = the policy gives it nothing, -2 = it is not requested."""
     block: np.ndarray
     """int32[rows], the block that holds its piece, -1 where it got none."""
     leader: np.ndarray
@@ -98,7 +98,7 @@ class MallocRecord(NamedTuple):
 
 
 def address(record: MallocRecord) -> np.ndarray:
-    """Return where each row's piece begins: int64[rows], -1 where it got none."""
+    """Return the start of each row's piece: int64[rows], -1 where it got none."""
     block, got = record.block, record.block >= 0
     result = np.full(len(block), -1, np.int64)
     mine = block[got]
@@ -108,7 +108,7 @@ def address(record: MallocRecord) -> np.ndarray:
 
 
 def given_up(record: MallocRecord) -> np.ndarray:
-    """Return when each row's piece is given up: int64[rows], -1 for never or where it got none.
+    """Return the cycle at which each row's piece is given up: int64[rows], -1 for never or where it got none.
 
     A piece cannot be given up before its thread has it.
     """

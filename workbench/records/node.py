@@ -69,7 +69,8 @@ class NodeRecord(NamedTuple):
 
 
 def time_of(record: NodeRecord, application: int) -> int:
-    """Return how long an application took, from its arrival to its end; -1 = it was refused memory, or did not end."""
+    """Return the duration of an application, from its arrival to its end; -1 = it was refused memory, or did not
+    end."""
     ended = int(record.left[application])
     return NEVER if ended == NEVER or record.refused[application] else ended - int(record.arrived[application])
 
@@ -160,7 +161,7 @@ class Who(NamedTuple):
     touch: int
 
     def words(self) -> dict[str, int]:
-        """Return what there is of it, by name."""
+        """Return its values by name."""
         return {name: value for name, value in self._asdict().items() if value >= 0 and name != "card"}
 
 

@@ -23,7 +23,7 @@ OUTCOMES = (
     "never_asked",
 )
 """What came of a request, by the number in `PoolRecord.outcome`: granted from a cached block, from the driver, from
-several cached blocks; refused because no card has room, or because the card that was chosen lacks one region of that
+several cached blocks; refused because no card has space, or because the card that was chosen lacks one region of that
 size; released; frees that change nothing: of a handle that was never allocated, that is free already, or whose
 allocation was refused; and what an application never came to ask, because it waited for memory to the end."""
 CACHED, PHYSICAL, STITCHED, REFUSED, MISJUDGED, RELEASED, UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED = range(9)
@@ -85,10 +85,10 @@ class PoolRecord(NamedTuple):
     mappings: np.ndarray
     """int64[requests], the driver's calls for each that map addresses to memory, set access or unmap."""
     moves: np.ndarray
-    """int64[moves, 8], regions brought from one card to another, in the order in which that happened: the request that
-    caused it, the row of the allocation, from which card, to which, the region's identifier there, bytes that it took
-    before and takes from then on, nanoseconds when it begins. A move invalidates translations of addresses, as does a
-    release to the driver, but not one to the cache (spec 5, section 8)."""
+    """int64[moves, 8], regions brought from one card to another, in the order in which that happened. Of each: the
+    request that caused it, the row of the allocation, from which card, to which, and the region's identifier there.
+    Then the bytes that it took before and takes from then on, and nanoseconds when it begins. A move invalidates
+    translations of addresses, as does a release to the driver, but not one to the cache (spec 5, section 8)."""
     access_ns: np.ndarray
     """float64[requests], how long the region's data were under way to its application while it lay on other cards,
     contention included; 0 = it never did."""
@@ -125,17 +125,17 @@ class FilledRecord(PoolRecord):
 
 
 def granted(record: PoolRecord) -> np.ndarray:
-    """Return which allocations were granted: bool[requests]."""
+    """Return the mask of granted allocations: bool[requests]."""
     return record.outcome <= STITCHED
 
 
 def was_asked(record: PoolRecord) -> np.ndarray:
-    """Return which requests were asked at all, bool[requests]; the others stand at the end."""
+    """Return the mask of requests that were made, bool[requests]; the others stand at the end."""
     return record.outcome != NEVER_ASKED
 
 
 def borrowed(record: PoolRecord) -> np.ndarray:
-    """Return which allocations were granted on another card than the application's own: bool[requests]."""
+    """Return the mask of allocations on another card than the application's own: bool[requests]."""
     return granted(record) & (record.card != record.borrower)
 
 
@@ -195,7 +195,7 @@ def ever_away(record: PoolRecord) -> np.ndarray:
 
 
 def remote(record: PoolRecord, stays: Stays) -> np.ndarray:
-    """Return which stays are on another card than the application's own: bool[stays]."""
+    """Return the mask of stays on another card than the application's own: bool[stays]."""
     apart: np.ndarray = stays.card != record.borrower[stays.region]
     return apart
 

@@ -44,7 +44,7 @@ class SharedMemoryRecord(NamedTuple):
     blocked_cycles: int
     """Cycles in which the head had been refused although enough segments were free in total."""
     moves: np.ndarray
-    """int64[moves, 5]: cycle, workgroup, old base, new base, and the workgroup for which room was made."""
+    """int64[moves, 5]: cycle, workgroup, old base, new base, and the workgroup for which space was made."""
     refusals: np.ndarray
     """int64[refusals, 3]: cycle, workgroup, free segments; empty unless events were asked for."""
 
@@ -113,7 +113,7 @@ def _moves(record: SharedMemoryRecord) -> _Part:
 
 
 def last_base(record: SharedMemoryRecord) -> np.ndarray:
-    """Return where each workgroup's range lay when it was released: its base, or where compaction last moved it."""
+    """Return the place of each workgroup's range when it was released: its base, or where compaction last moved it."""
     base = record.base.astype(np.int64)
     base[record.moves[:, 1]] = record.moves[:, 3]
     return base

@@ -60,7 +60,7 @@ class TranslationRecord(NamedTuple):
     fills: int
     """Entries that came into private TLBs, pushed ones included."""
     evictions: int
-    """Entries that left private TLBs to make room."""
+    """Entries that left private TLBs to make space."""
     refused_fills: int
     """Translations from the shared TLB or the walker that the fill rule kept out of the requester's TLB."""
     bypassed_entries: int
@@ -70,7 +70,7 @@ class TranslationRecord(NamedTuple):
     pushes_used: int
     """Of these, those that were accessed at least once before they left."""
     pushes_unused: int
-    """Of these, those that left, to make room, without having been accessed."""
+    """Of these, those that left, to make space, without having been accessed."""
     remote_requests: int
     """Questions to peers."""
     stale: int
@@ -118,7 +118,7 @@ class TranslationRecord(NamedTuple):
 
 
 def accesses(record: TranslationRecord) -> int:
-    """Return how many accesses there were.
+    """Return the number of accesses.
 
     Each is served exactly once.
     """

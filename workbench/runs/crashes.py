@@ -25,7 +25,7 @@ class Death(NamedTuple):
     """What is known of the end of a worker."""
 
     status: int | None = None
-    """Its exit status, minus the number of the signal that killed it; None = nobody knows."""
+    """Its exit status, minus the number of the signal that killed it; None = unknown."""
     times: int = 1
     """How many workers ended so, one after the other, over the same runs."""
     why: str = ""
@@ -35,12 +35,12 @@ class Death(NamedTuple):
 
     @property
     def outside(self) -> bool:
-        """Return whether it may have come from outside: by a signal, or for a reason that nobody knows."""
+        """Return whether it may have come from outside: by a signal, or for an unknown reason."""
         return self.status is None or (self.status < 0 and -self.status not in _OWN_DOING)
 
     @property
     def pause_seconds(self) -> float:
-        """Return how long to wait before the run is tried again."""
+        """Return the time to wait before the run is tried again."""
         return PAUSE_SECONDS if self.outside else 0.0
 
 
@@ -109,12 +109,12 @@ class WorkerFailure(Exception):
         return USED_STATUS if self.used else FRESH_STATUS
 
     def death(self) -> Death:
-        """Return what it counts as: no strike against a run where another may be the cause."""
+        """Return the count against a run: no strike where another may be the cause."""
         cause = f": {self.message}" if self.message else ""
         return Death(self.status, why=f"its worker could not go on{cause}.", counts=not self.used)
 
 
 def worker_failure(problem: BaseException, used: bool) -> WorkerFailure:
-    """Return what a worker says when its machinery raised something."""
+    """Return the message of a worker whose machinery raised something."""
     text = in_one_line(problem)
     return WorkerFailure(f"{type(problem).__name__}{f' ({text})' if text else ''}", used)

@@ -91,7 +91,7 @@ def run_context(
 
 
 def _unseen_reads(things: Sequence[Any]) -> Reads:
-    """Return which packages the user's code uses that do not tell what they read."""
+    """Return the packages that the user's code uses and that do not report what they read."""
     packages = sorted(MAPPING.intersection(*[current(thing).installed for thing in things][:1]))
     return Reads(acts=tuple(f"uses {name}, which does not tell what it reads, and {NO_INPUTS}" for name in packages))
 
@@ -169,7 +169,8 @@ def _execute_run(each: RunContext, task: Task) -> Row:
 
 
 def _reads(each: RunContext, task: Task) -> str:
-    """Return what the user's code has read for a run: by itself, when its setup was opened, or before, into caches."""
+    """Return the files that the user's code has read for a run: by itself, when its setup was opened, or before, into
+    caches."""
     reads = reads_of(*each.sharing, task.point) | each.declared
     if each.has_inputs:
         reads = reads._replace(acts=tuple(act for act in reads.acts if not act.endswith(NO_INPUTS)))

@@ -57,7 +57,7 @@ def is_starved(problem: BaseException) -> bool:
 
 
 def chosen(coordinates: Mapping[str, Any]) -> str:
-    """Return which alternative of a sweep is meant, as the beginning of a sentence.
+    """Return the alternative of a sweep that is meant, as the beginning of a sentence.
 
     >>> chosen({"policy.placement": "first_fit", "seeds": 3}), chosen({})
     ('where policy.placement = first_fit, seeds = 3', '')

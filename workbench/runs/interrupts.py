@@ -86,7 +86,7 @@ class held_back:
 def is_own(problem: BaseException) -> bool:
     """Return True if an exception is the driver's own interrupt: it is in the main thread, and a signal came.
 
-    Where nobody notices signals it cannot be told, and counts as the driver's.
+    Where signals are not noticed it is unknown, and counts as the driver's.
     """
     if not isinstance(problem, KeyboardInterrupt) or threading.current_thread() is not threading.main_thread():
         return False

@@ -56,7 +56,8 @@ def _version(name: str) -> str:
 
 
 def _processor() -> str:
-    """Return what the processor calls itself, on which the code that Numba makes depends; empty where unknown."""
+    """Return the name that the processor gives itself, on which the code that Numba makes depends; empty where
+    unknown."""
     try:
         lines = _PROCESSORS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -92,7 +93,7 @@ def origin_of_own_code() -> str:
 
 
 def _settings() -> dict[str, dict[str, str]]:
-    """Return what is set otherwise than when Python begins, and can change a number."""
+    """Return the settings that differ from those with which Python begins, and can change a number."""
     now = decimal.getcontext()
     names = ("prec", "rounding", "Emin", "Emax", "clamp")
     decimals = {name: getattr(now, name) for name in names if getattr(now, name) != getattr(decimal.Context(), name)}
@@ -192,7 +193,7 @@ def _edited(path: Path) -> WorkbenchError:
 
 
 class Origin(NamedTuple):
-    """What determines the bits of a run beside its setup and its seed."""
+    """What determines the bits of a run in addition to its setup and its seed."""
 
     sources: str
     versions: dict[str, str]
@@ -202,8 +203,8 @@ class Origin(NamedTuple):
 def check_unedited() -> None:
     """Refuse to go on in a process that imported other sources of this package than there are now.
 
-    It would compute some things with the old ones and, as rooms are imported when they are first needed, others with
-    the new ones. It looks at times and sizes (2 ms), at most five times a second.
+    It would compute some things with the old ones. Packages are imported when they are first needed, so it would
+    compute others with the new ones. It looks at times and sizes (2 ms), at most five times a second.
 
     Raises
     ------
@@ -224,13 +225,13 @@ def check_unedited() -> None:
 
 @functools.cache
 def origin() -> Origin:
-    """Return what this process computes with."""
+    """Return the versions with which this process computes."""
     python = ".".join(platform.python_version_tuple()[:2])
     return Origin(sources(), {"Python": python, **{name: importlib.metadata.version(name) for name in _COMPUTES}})
 
 
 def differences(worker: Origin, driver: Origin) -> str:
-    """Return what a worker has and the driver has otherwise, as part of a sentence; empty where they agree.
+    """Return the differences of a worker from the driver, as part of a sentence; empty where they agree.
 
     >>> mine = Origin("8c", {"Python": "3.11", "numba": "0.68.1"})
     >>> differences(Origin("8c", {"Python": "3.11", "numba": "0.67.0"}), mine)

@@ -42,7 +42,7 @@ class Printed:
         self._more += len(text) - len(piece)
 
     def text(self) -> str:
-        """Return what there is, and how much was left out."""
+        """Return the output, and how much was left out."""
         more = f"\n({self._more:,} more letters were printed)\n" if self._more else ""
         return "".join(self._pieces) + more
 

@@ -114,7 +114,8 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
 
 
 def _with_slots(cls: type, reduced: Any) -> Any:
-    """Return how a class is made again, with its slots or the fields of a struct: cloudpickle leaves them out."""
+    """Return the recipe by which a class is made again, with its slots or the fields of a struct: cloudpickle leaves
+    them out."""
     if not isinstance(reduced, tuple) or "__slots__" not in vars(cls) or issubclass(cls, (tuple, enum.Enum)):
         return reduced
     make, (kind, name, bases, space, *more), *rest = reduced
@@ -191,7 +192,7 @@ class Packer:
 
 
 def opened(pickled_setup: bytes) -> Setup:
-    """Return the setup that was pickled; it is opened anew where a later one has changed its classes, which are the
+    """Return the setup that was pickled; it is opened again where a later one has changed its classes, which are the
     same ones."""
     setup: Setup = _loaded(pickled_setup)
     if any(current(cls).digest != digest for cls, digest in setup.code):

@@ -74,7 +74,7 @@ def begin_anew(setups: Iterable[Setup], user_measures: Mapping[str, Any]) -> Non
 
 
 def name_of(cls: type) -> str:
-    """Return how messages name a class of the user's."""
+    """Return the name of a class of the user's in messages."""
     return f"importer {cls.format}" if issubclass(cls, Importer) else str(getattr(cls, "name", cls.__name__))
 
 

@@ -61,7 +61,8 @@ class Reporter(NamedTuple):
 
 @functools.cache
 def this_machine() -> str:
-    """Return what tells whether two processes share a clock and the numbers of processes; empty = nothing does."""
+    """Return a key that is equal in two processes if they share a clock and the numbers of processes; empty =
+    unknown."""
     try:
         return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {os.readlink('/proc/self/ns/pid')}"
     except OSError:
@@ -120,7 +121,7 @@ class Board:
             self._free.append(reporter.place)
 
     def close(self) -> None:
-        """Delete the board; who still reports does so to nobody."""
+        """Delete the board; later reports are lost."""
         self._map.close()
         self._file.close()
 
@@ -183,7 +184,7 @@ class Watched(threading.Thread):
     def wait(self) -> int | None:
         """Start, and wait until all is done; return the number of a run that took longer than its limit, if one did.
 
-        Such a run goes on in its thread, and nobody waits for it any more.
+        Such a run goes on in its thread, and its result is not used any more.
         """
         self.start()
         while True:
@@ -197,7 +198,7 @@ class Watched(threading.Thread):
         return None
 
     def _left(self) -> float:
-        """Return how many seconds the present run still has."""
+        """Return the seconds that the present run still has."""
         _, deadline, compiled = self._present
         extended = deadline + min(COMPILING.seconds() - compiled, COMPILING_SECONDS)
         return max(extended - time.perf_counter(), 0.0)

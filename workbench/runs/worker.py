@@ -33,7 +33,7 @@ class BundleResult(NamedTuple):
     rows: list[Row]
     """In the order of the runs; fewer than there are runs where one did not end in time, which is the last."""
     stuck: bool = False
-    """Whether that one goes on although nobody waits for it any more: compiled code cannot be interrupted."""
+    """Whether that one goes on although its result is not used any more: compiled code cannot be interrupted."""
     worker: str = ""
     """Which worker of a cluster it was."""
     printed: str = ""
@@ -47,7 +47,7 @@ def execute_with_timeout(
     report: Reporter = SILENT,
     user_measures: UserMeasures = NOTHING,
 ) -> BundleResult:
-    """Do each run in a thread beside this one, which is left behind when a run takes longer than the limit.
+    """Do each run in a thread next to this one, which is left behind when a run takes longer than the limit.
 
     What is compiled meanwhile does not count; the first run of a process may take longer, for what it has to load.
     """
@@ -98,7 +98,7 @@ def worker_entry(
     engine: PackedEngine | None = None,
     fixed_order: bool = True,
 ) -> BundleResult:
-    """Return what came of a bundle of runs in a worker process, for setups that came as parcels.
+    """Return the outcome of a bundle of runs in a worker process, for setups that came as parcels.
 
     Parameters
     ----------
@@ -191,5 +191,5 @@ def _open_setup(point: str, pickled_setup: bytes) -> Setup | SetupFailure:
             return opened(pickled_setup)
     except WorkbenchError:
         raise
-    except BaseException as problem:  # of the user's own code, which is imported or made anew here
+    except BaseException as problem:  # of the user's own code, which is imported or made again here
         return SetupFailure(f"the setup cannot be opened in a worker: {fault(problem)}")

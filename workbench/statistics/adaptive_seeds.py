@@ -4,7 +4,7 @@ stop_rule(sweep)   the rule that `run_plan` receives; of `seeds: {until: ...}` i
 settled(runs)      the same runs, cut to the seeds at which the rule stops                   -> Plan
 stop(runs)         where it stopped, and which points are wider than was asked               -> Stop
 
-Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins anew comes to the
+Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins again comes to the
 same end, with the same runs, whatever the number and kind of its workers. The rule looks at widths alone and never at
 where an interval lies, so nothing is corrected for looking often: it cannot wait for an interval to look right, and its
 intervals and p-values are those of one look. What would be wrong is a width that is small by luck: it has to be small
@@ -80,7 +80,7 @@ def cut(plan: Plan, some: slice) -> Plan:
 
 
 def widths(runs: RunSet, count: int) -> list[Width]:
-    """Return how well every difference to a baseline is known after so many seeds."""
+    """Return the precision of every difference to a baseline after so many seeds."""
     sweep = runs.plan.sweep
     assert sweep.until is not None
     bound = bound_of(sweep.until, sweep.mechanism.measures[sweep.until.measure])
@@ -120,7 +120,7 @@ class Stop(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return what there is to say of it."""
+        """Return the note on it."""
         goal = f"{self.until.measure} to {self.until.half_width.strip()}"
         looked = f"{self.seeds} seeds after {self.looks} of {len(self.until.looks)} looks"
         if not self.wide:
@@ -133,7 +133,7 @@ class Stop(NamedTuple):
 
 
 def stop(runs: RunSet) -> Stop:
-    """Return where a sweep with adaptive seeds stopped, by its rows.
+    """Return the number of seeds at which a sweep with adaptive seeds stopped, by its rows.
 
     Its seeds are those of the second of two looks in a row at which every point is known as well as was asked, or of
     the last look whose runs all ended.

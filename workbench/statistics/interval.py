@@ -269,7 +269,7 @@ def middle(ascending: np.ndarray) -> float:
 
 
 def _cut(count: int, level: float) -> int:
-    """Return how many values lie beyond either limit; -1 where the test rejects nothing."""
+    """Return the number of values beyond either limit; -1 where the test rejects nothing."""
     from scipy.special import bdtr
 
     tails = 2 * bdtr(np.arange((count + 1) // 2), count, 0.5)

@@ -55,9 +55,9 @@ def pair(baseline: Any, other: Any) -> Pairs:
     Raises
     ------
     InputError
-        Rows of different lengths, a mapping beside a row, a seed twice, or no seed in common although both have
-        values. Seeds that both name and of which each lacks a value on one side are no mistake: runs fail, and then
-        there is no pair.
+        Rows of different lengths, a mapping with a row, a seed twice, or no seed in common although both have values.
+        Seeds that both name and of which each lacks a value on one side are no mistake: runs fail, and then there is no
+        pair.
 
     Examples
     --------

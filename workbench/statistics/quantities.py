@@ -76,7 +76,7 @@ def amount(difference: float, low: float, high: float, measure: Measure, with_un
 
 
 def _fewer(unit: str) -> str:
-    """Return how less of a unit is said.
+    """Return the words for less of a unit.
 
     >>> [_fewer(unit) for unit in ("cycles", "ns", "", "GB/s")]
     ['fewer', 'less', 'less', 'less']

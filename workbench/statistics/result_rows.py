@@ -178,7 +178,8 @@ def verdict_words(verdict: Verdict, measure: Measure) -> str:
 
 
 def _seeds_missing(verdict: Verdict) -> str:
-    """Return how many more seeds tell the least effect; nothing where none is declared, or there are enough."""
+    """Return the number of further seeds that tell the least effect; nothing where none is declared, or there are
+    enough."""
     one, needed = verdict.of, verdict.seeds_needed
     if one.n == 1:
         return ": one run is no sample"

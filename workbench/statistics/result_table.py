@@ -49,7 +49,7 @@ class ResultTable(NamedTuple):
 
     @property
     def key(self) -> list[str]:
-        """Return what columns, marks and words mean, of those that the table has."""
+        """Return the meaning of columns, marks and words, of those that the table has."""
         verdicts = [row.verdict for block in self.blocks for row in block.rows if row.verdict is not None]
         known = [one for one in verdicts if one.of.n]
         texts = "\n".join(row.verdict_cell(block.measure) for block in self.blocks for row in block.rows)

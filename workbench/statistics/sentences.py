@@ -130,7 +130,7 @@ def holdout_sentences(results: RunSet, objectives: Sequence[str], named: str) ->
     Parameters
     ----------
     results : RunSet
-        Of one point beside its baseline.
+        Of one point compared with its baseline.
     objectives : sequence of str
         The measures that were tuned for.
     named : str
@@ -178,7 +178,7 @@ _RELATION = {
 
 
 def _conclusion(words: Mapping[str, list[str]], runs: int) -> str:
-    """Return what verdicts come to, of the objectives by their word, each over so many paired runs."""
+    """Return the sum of verdicts, of the objectives by their word, each over so many paired runs."""
     better, worse = (any(side in word for word in words) for side in ("better", "worse"))
     if better and worse:
         return "a trade, not a gain"
@@ -316,7 +316,7 @@ _OTHER = {"p_size": "on average", "p_direction": "on most seeds"}
 
 
 def _needed(verdict: Verdict, measure: Measure) -> str:
-    """Return how many seeds would tell the least effect; nothing where none is declared."""
+    """Return the number of seeds that would tell the least effect; nothing where none is declared."""
     one, needed = verdict.of, verdict.seeds_needed
     if one.least is None:
         return ""
@@ -359,7 +359,7 @@ def point_name(coordinates: Mapping[str, Any]) -> str:
 
 
 def key(all_blocks: list[Block], results: RunSet) -> list[str]:
-    """Return what the columns of a table mean, of those that it has; nothing where nothing is compared."""
+    """Return the meaning of the columns of a table, of those that it has; nothing where nothing is compared."""
     compared = [block.measure for block in all_blocks if any(line.is_compared for line in block.lines)]
     if not compared:
         return []

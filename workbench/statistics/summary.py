@@ -113,7 +113,7 @@ def _against(verdict: Verdict) -> dict[str, Any]:
 
 
 class Place(NamedTuple):
-    """One point of a sweep beside its baseline."""
+    """One point of a sweep compared with its baseline."""
 
     point: PlannedPoint
     x: float

@@ -84,8 +84,8 @@ class Verdict(NamedTuple):
 
     @property
     def seeds_needed(self) -> int | None:
-        """Return how many seeds tell the least effect; None where none is declared, or nothing is known of the
-        spread."""
+        """Return the number of seeds that tell the least effect; None where none is declared, or nothing is known of
+        the spread."""
         if self.of.least is None or self.of.n < 2 or self.of.exact:
             return None
         return seeds_that_tell(self.of.spread, self.of.least, self.comparisons)
@@ -172,7 +172,8 @@ def _over(verdict: Verdict, members: Sequence[Verdict]) -> Verdict:
 
 
 def seeds_that_tell(spread: float, least: float, comparisons: int) -> int | None:
-    """Return how many seeds show the least effect with a chance of 80 % among so many comparisons; at least 2.
+    """Return the number of seeds that show the least effect with a chance of 80 % among so many comparisons; at least
+    2.
 
     ((z(1 - 0.05 / 4m) + z(0.8)) spread / least)^2: from the spread and the least effect, not from the effect seen.
     None where more than 100,000 would be needed.

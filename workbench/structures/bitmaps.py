@@ -12,7 +12,7 @@ easily foreseen: at 1,824 segments nine tenths full a search takes 40 ns; stoppi
 ns.
 
 Buddies that are both free are always joined, so the free blocks of a buddy allocator are the largest aligned blocks of
-2**order segments that are free: those whose buddy is not. Nothing is remembered beside the map. A block lies wholly
+2**order segments that are free: those whose buddy is not. Nothing is remembered except the map. A block lies wholly
 within the memory, so any number of segments will do: 1,824 is one block of 1,024 and blocks of 512, 256 and 32 behind
 it.
 """
@@ -359,7 +359,7 @@ def drop_core(words: np.ndarray, row: int, core: int) -> None:
 
 @kernel
 def count_cores(words: np.ndarray, row: int, length: int) -> int:
-    """Return how many cores are in the set."""
+    """Return the number of cores in the set."""
     total = ones(words[row])
     for word in range(row + 1, row + length):
         total += ones(words[word])

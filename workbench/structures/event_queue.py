@@ -49,7 +49,7 @@ class EventQueue(NamedTuple):
 
 
 def new_event_queue(places: int) -> EventQueue:
-    """Return an empty queue with room for so many events."""
+    """Return an empty queue with space for so many events."""
     counters = np.zeros(6, np.int64)
     counters[SOONEST], counters[FREE] = NEVER, -1
     none = np.zeros(0, np.int64)
@@ -60,7 +60,7 @@ def new_event_queue(places: int) -> EventQueue:
 
 
 def with_places(queue: EventQueue, places: int) -> EventQueue:
-    """Return the same queue with room for so many events, not fewer than before."""
+    """Return the same queue with space for so many events, not fewer than before."""
     before = queue.link.size
     link, events = np.full(places, -1, np.int32), np.full(places * EVENT, NOTHING)
     heap = np.zeros(places * 3, np.int64)

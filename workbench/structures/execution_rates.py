@@ -51,7 +51,7 @@ def _set_rates(
 
 @kernel
 def part_rate(instructions: int, sent: int, waves: int, duration: int) -> int:
-    """Return what `sent` of a group's waves execute a cycle, in 2**-20, rounded once, halves up.
+    """Return the instructions that `sent` of a group's waves execute a cycle, in 2**-20, rounded once, halves up.
 
     That is instructions * sent / (waves * duration). A remainder follows each division, so that no product passes 64
     bits with up to 2**42 instructions, 2**20 waves and 2**61 cycles.

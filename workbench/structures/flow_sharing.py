@@ -2,7 +2,7 @@
 
 Flows of one path have one rate, so they are kept together: how much each flow of a path has moved since the path was
 last idle is one number, and a heap a path tells which flow is done next. Whenever a flow begins or ends, all rates are
-found anew by progressive filling.
+found again by progressive filling.
 
 References
 ----------
@@ -64,7 +64,7 @@ class Moving(NamedTuple):
 
 
 def finishing_times(flows: Flows) -> np.ndarray:
-    """Return when each flow is done: float64[flows].
+    """Return the time at which each flow is done: float64[flows].
 
     >>> one_link = (np.array([10.0]), np.array([0, 1]), np.array([0]))
     >>> finishing_times(Flows(np.array([0.0, 5.0]), np.array([100.0, 25.0]), np.array([0, 0]), *one_link))

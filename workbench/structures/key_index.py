@@ -38,7 +38,7 @@ def new_key_index(most: np.ndarray) -> KeyIndex:
 
 @kernel
 def home(key: int, mask: int) -> int:
-    """Return where a key lies if nothing is in its way: its bits folded, so that neighbours stay neighbours."""
+    """Return the place of a key if nothing is in its way: its bits folded, so that neighbors stay neighbors."""
     return (key ^ (key >> 9) ^ (key >> 20) ^ (key >> 33)) & mask
 
 
@@ -122,7 +122,7 @@ class PageNumbers(NamedTuple):
 
 
 def new_page_numbers(room: int) -> PageNumbers:
-    """Make a numbering without a page, with room for so many."""
+    """Make a numbering without a page, with space for so many."""
     near = np.full(NEAR, np.int32(ABSENT))
     places = np.full(64, ABSENT)
     return PageNumbers(near, places, places.astype(np.int32), np.zeros(room, np.int64), np.zeros(2, np.int64))
@@ -130,12 +130,12 @@ def new_page_numbers(room: int) -> PageNumbers:
 
 @kernel
 def has_room(table: PageNumbers) -> bool:
-    """Return whether there is room for one page more."""
+    """Return whether there is space for one page more."""
     return bool(table.given[0] < table.pages.size and 2 * (table.given[1] + 1) <= table.keys.size)
 
 
 def with_room(table: PageNumbers, more: int) -> PageNumbers:
-    """Return the same numbering with room for so many pages more, at least twice as large where it must grow."""
+    """Return the same numbering with space for so many pages more, at least twice as large where it must grow."""
     count, far = table.given.tolist()
     if count + more > table.pages.size:
         table = table._replace(pages=_longer(table.pages, count + more))
@@ -148,7 +148,7 @@ def with_room(table: PageNumbers, more: int) -> PageNumbers:
 
 
 def renumbered(table: PageNumbers, kept: np.ndarray) -> PageNumbers:
-    """Return a numbering of some of its pages, in their order: bool[numbers given]; the room stays."""
+    """Return a numbering of some of its pages, in their order: bool[numbers given]; the space stays."""
     pages = table.pages[: kept.size].copy()
     table.near[pages[(pages >= 0) & (pages < NEAR)]] = ABSENT
     table.keys[:], table.given[:] = ABSENT, 0
@@ -164,14 +164,14 @@ def _longer(pages: np.ndarray, least: int) -> np.ndarray:
 
 @kernel
 def number_pages(table: PageNumbers, pages: np.ndarray, numbers: np.ndarray) -> None:
-    """Number the pages of a block, new ones in the order of the block; there must be room."""
+    """Number the pages of a block, new ones in the order of the block; there must be space."""
     for row in range(pages.size):
         numbers[row] = number_of(table, pages[row])
 
 
 @kernel
 def number_of(table: PageNumbers, page: int) -> int:
-    """Return the number of a page, a new one where it has none; there must be room."""
+    """Return the number of a page, a new one where it has none; there must be space."""
     if page < 0 or page >= NEAR:
         return _far_number(table, page)
     number = int(table.near[page])

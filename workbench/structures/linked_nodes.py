@@ -37,7 +37,7 @@ class Nodes(NamedTuple):
 
 
 def places_for(keys: int) -> int:
-    """Return how many places the hash table of so many keys has.
+    """Return the number of places of the hash table of so many keys.
 
     >>> places_for(0), places_for(1), places_for(3), places_for(4)
     (1, 2, 8, 8)
@@ -77,7 +77,7 @@ def newer(nodes: Nodes, node: int) -> int:
 
 @kernel
 def length(nodes: Nodes, head: int) -> int:
-    """Return how many nodes a list has."""
+    """Return the number of nodes of a list."""
     return int(nodes.memory[nodes.first + head * NODE + LENGTH])
 
 

@@ -1,8 +1,8 @@
 """A walk through the opcodes of a pickle, before anything of it is executed, that refuses what is expensive to load.
 
-Loading a pickle allocates what the file says: a memo entry with the number 2**32 makes a table of as many, a length
-makes a string of as much, and a tuple that holds one tuple twenty times, which holds another twenty times, has a hash
-that takes for ever. The walk refuses numbers, lengths and tuples that a file of its size has no use for.
+Loading a pickle allocates what the file says. A memo entry with the number 2**32 makes a table of as many, and a length
+makes a string of as much. A tuple that holds one tuple twenty times, which holds another twenty times, has a hash that
+takes for ever. The walk refuses numbers, lengths and tuples that a file of its size has no use for.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ MOST_PARTS = 1000
 MOST_DIGITS = 64
 """Bytes of a whole number."""
 ENDS, PLAIN, BYTES, NUMBER, TEXT, MARK, PUT, GET, DROPS, DOUBLES, MAKES, JOINS, SKIPPED, UNKNOWN = range(14)
-"""What an opcode does: ends the walk; pushes a plain value, or bytes, a number or a text whose length comes first;
-marks a place; writes to the memo or reads from it; takes values off the stack for nothing, for a second of the same,
-for one value, or for a tuple of them; is passed over."""
+"""The effect of an opcode: it ends the walk; it pushes a plain value, or bytes, a number or a text whose length comes
+first; it marks a place. It writes to the memo or reads from it; it takes values off the stack for nothing, for a second
+of the same, for one value, or for a tuple of them; or it is passed over."""
 TO_MARK = -1
 """Takes off all values down to the last mark."""
 _OPCODES = (
@@ -64,7 +64,7 @@ for _kind, _width, _codes in _OPCODES:
 
 
 def look(content: np.ndarray) -> tuple[int, int]:
-    """Return what is wrong with a pickle, `SOUND` = nothing, and at which byte.
+    """Return the fault of a pickle, `SOUND` = none, and its byte.
 
     The walk ends, soundly, at the first opcode that asks for something by name: that is refused when it is loaded.
 
@@ -102,7 +102,7 @@ def holds_half_a_character(content: np.ndarray) -> bool:
 
 
 def _walked(content: np.ndarray) -> np.ndarray:
-    """Return what came of the walk, where it ended, and whether a text on the way holds half a character: int64[3]."""
+    """Return the result of the walk, where it ended, and whether a text on the way holds half a character: int64[3]."""
     rooms = (np.zeros(content.size + 2, np.int16), np.zeros(content.size + 2, np.int16))
     marks, found = np.zeros(content.size + 2, np.int64), np.zeros(3, np.int64)
     walk(content, rooms[0], rooms[1], marks, found)

@@ -144,7 +144,7 @@ def _reached(near: int, weight: float, skew: float) -> float:
 
 @noinline
 def permuted(word: np.uint64, count: int, place: int) -> int:
-    """Return where a place from 0 to `count` - 1 goes in the permutation of a word.
+    """Return the image of a place from 0 to `count` - 1 in the permutation of a word.
 
     >>> sorted(permuted(np.uint64(7), 5, place) for place in range(5))
     [0, 1, 2, 3, 4]

@@ -1,8 +1,8 @@
 """Sets of entries that know in which order they were used and in which they came: the sets of a TLB or of a cache.
 
-An entry is a row of eight whole numbers, a cache line: two intrusive lists run through the rows of each set, one by
-the last use, one by the insertion, so that the least or most recently used entry, and the one that came first, are
-found in one step. Free entries of a set are a stack, the lowest on top at the start.
+An entry is a row of eight whole numbers, a cache line. Two intrusive lists run through the rows of each set, one by the
+last use, one by the insertion. So the least or most recently used entry, and the one that came first, are found in one
+step. Free entries of a set are a stack, the lowest on top at the start.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from workbench.compiled import kernel
 ROW = 8
 """Numbers of an entry, and of a set."""
 OLDER, NEWER, EARLIER, LATER, PAGE, READY, PUSHER, OWNER = range(ROW)
-"""Of an entry: the neighbours by use and by insertion (-1 = none), its page (-1 = free), the cycle from which it can
-be used, who pushed it (-1 = nobody, or it has been used since), the cache that it is of."""
+"""Of an entry: the neighbors by use and by insertion (-1 = none), its page (-1 = free), the cycle from which it can be
+used, who pushed it (-1 = none, or it has been used since), the cache that it is of."""
 NEWEST, OLDEST, LATEST, EARLIEST, FREE, HELD, FIRST, WAYS = range(ROW)
 """Of a set: the ends of its lists, the top of its free stack, how many entries it holds, its first entry, its size."""
 NONE: Any = np.int64(-1)
@@ -46,8 +46,7 @@ def new_entry_sets(ways: np.ndarray, owner: np.ndarray) -> EntrySets:
 
 @kernel
 def set_of(key: int, sets: int) -> int:
-    """Return which of so many sets a key belongs to: the remainder, without a division where the sets are a power of
-    two.
+    """Return the set, of so many, of a key: the remainder, without a division where the sets are a power of two.
 
     >>> set_of(13, 1), set_of(13, 4), set_of(13, 6)
     (0, 1, 1)

@@ -43,7 +43,7 @@ LONE = -2
 SIZE, ADDRESS, ABOVE, BEFORE, AFTER, ORIGIN = range(6)
 FIELDS = 8
 """Numbers of a block, side by side in one cache line, of which six are used: its size, its address, where the root of
-the tree above it is (`OUTSIDE` = it is in no pool). The last three are its owner's: its neighbours in memory, and what
+the tree above it is (`OUTSIDE` = it is in no pool). The last three are its owner's: its neighbors in memory, and what
 it was cut from."""
 STEPS = 5
 WORDS = 25
@@ -100,7 +100,7 @@ def class_of(size: int) -> int:
 
 @kernel
 def _root_of(pool: int, kind: int) -> int:
-    """Return where the root of a class of a pool is."""
+    """Return the place of the root of a class of a pool."""
     return HEAD + pool * CLASSES + kind
 
 

@@ -6,7 +6,7 @@ serial number of their entry), whichever part holds them. At the handful of entr
 third of a binary heap's time.
 
 A tournament has one time a place, which may move both ways, for a few to some thousand places (the arenas of a heap);
-of those due first, the lowest wins. Turns have a number beside each time.
+of those due first, the lowest wins. Turns have a number with each time.
 """
 
 from __future__ import annotations
@@ -227,13 +227,13 @@ class Turns(NamedTuple):
     """
 
     time: np.ndarray
-    """int64[2 leaves], when the first of a subtree is due; `NEVER` = nobody in it is."""
+    """int64[2 leaves], when the first of a subtree is due; `NEVER` = none in it is."""
     number: np.ndarray
     """int64[2 leaves], its number."""
 
 
 def new_turns(parties: int) -> Turns:
-    """Make turns in which nobody is due."""
+    """Make turns of which none is due."""
     leaves = 1 << max(parties - 1, 0).bit_length()
     return Turns(np.full(2 * leaves, NEVER), np.zeros(2 * leaves, np.int64))
 

@@ -2,7 +2,7 @@
 
 A B+-tree: the entries lie in leaves, up to 15 side by side, and each leaf leads to the one behind it. A node above has
 an entry for each node below it: a size and address that nothing below precedes, and where that node is. So a search
-reads a few neighbouring cache lines at each of few levels, where a binary tree would read one line at each of many.
+reads a few neighboring cache lines at each of few levels, where a binary tree would read one line at each of many.
 
 Nodes are filled up or split on the way down, before a change reaches them: nothing is written on the way back. None but
 a root ever holds fewer than `LEAST` entries.
@@ -42,7 +42,7 @@ def words_needed(trees: int, entries: int) -> int:
 
 
 def first_node(trees: int) -> int:
-    """Return where the nodes begin, behind the roots, at the beginning of a cache line."""
+    """Return the start of the nodes, behind the roots, at the beginning of a cache line."""
     return HEAD + -(-trees // 8) * 8
 
 
@@ -132,7 +132,7 @@ def _split(trees: np.ndarray, above: int, place: int) -> None:
 
 @noinline
 def _fill_up(trees: np.ndarray, above: int, place: int) -> None:
-    """Let the node at a place share with its neighbour below the same node: evenly, or one takes all."""
+    """Let the node at a place share with its neighbor below the same node: evenly, or one takes all."""
     place = min(place, trees[above + COUNT] - 2)
     low, high = trees[above + NUMBERS + place], trees[above + NUMBERS + place + 1]
     has, other = trees[low + COUNT], trees[high + COUNT]
@@ -235,8 +235,8 @@ def largest_size(trees: np.ndarray, root: int) -> int:
 
 @kernel
 def levels(trees: np.ndarray, root: int) -> int:
-    """Return how many nodes a search passes, 0 = there is no tree: one more for each fourfold of its entries at
-    most."""
+    """Return the number of nodes that a search passes, 0 = there is no tree: one more for each fourfold of its entries
+    at most."""
     node, passed = trees[root], 0
     while node > NONE:
         passed += 1

@@ -79,7 +79,7 @@ class SettingRuns:
     def contrast(
         self, first: PlannedPoint, other: PlannedPoint, objective: Objective, names: tuple[str, str]
     ) -> Contrast:
-        """Return how the second setting does against the first in an objective."""
+        """Return the comparison of the second setting with the first in an objective."""
         sides = self.points(first), self.points(other)
         whole = self._compared(*sides, objective, names)
         if len(self._workloads) == 1:
@@ -107,7 +107,7 @@ class SettingRuns:
 
 
 def _setting(point: PlannedPoint) -> str:
-    """Return what a point is but for its workload, as text."""
+    """Return the text of a point but for its workload."""
     identity = {key: value for key, value in point.setup.identity().items() if key != "workload"}
     return json.dumps(identity, sort_keys=True, default=str)
 
@@ -147,7 +147,7 @@ class Decided(NamedTuple):
 
     @property
     def telling(self) -> str:
-        """Return how many seeds would tell the least effect; nothing where none is declared.
+        """Return the number of seeds that would tell the least effect; nothing where none is declared.
 
         >>> wait = Objective(Measure("makespan_cycles", "cycles", "lower", "", compared_by="ratio"), "minimize")
         >>> paired = compare([100, 103, 99, 104], [101, 100, 100, 103], compared_by="ratio")
@@ -178,7 +178,7 @@ class Decided(NamedTuple):
 
 
 def decide(contrasts: Mapping[Key, Contrast]) -> dict[Key, Decided]:
-    """Return what each contrast shows, by Holm's correction over all of them and their workloads.
+    """Return the result of each contrast, by Holm's correction over all of them and their workloads.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class Dimension(NamedTuple):
 
     @property
     def size(self) -> float:
-        """Return how many values it has; infinite of a number without steps."""
+        """Return the number of its values; infinite of a number without steps."""
         if self.kind == "category":
             return len(self.values)
         if self.kind == "number" and self.step is None:

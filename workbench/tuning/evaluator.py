@@ -128,8 +128,8 @@ class Evaluator:
         self._runs += len(self._watch.fresh) - before
 
     def _workers_for(self, plan: Plan) -> int | None:
-        """Return how many workers are worth starting: they pay off over a whole study where they may not over a single
-        batch."""
+        """Return the number of workers that are worth starting: they pay off over a whole study where they may not over
+        a single batch."""
         workers, executor, _ = self._crew
         if workers is not None or executor is not None or self._working < TRY_SECONDS or not self._runs:
             return workers
@@ -169,7 +169,7 @@ class Evaluator:
         return None
 
     def _why(self, row: Row, name: str) -> str:
-        """Return why a measure of a row cannot be taken."""
+        """Return the reason why a measure of a row cannot be taken."""
         refusals = NEVER_STARTED if hangs(row, name) else self._study.sweep.mechanism.measures[name].refusals
         if count := row.measures.get(refusals, 0):
             why = "does not count, as the run hangs" if hangs(row, name) else "is missing, as something was refused"

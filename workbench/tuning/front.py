@@ -1,6 +1,6 @@
 """The front of a study: its points on fresh seeds, the one to take, and a sweep file for each.
 
-Each point of a front is a sweep file of its own, which runs it beside the baseline on seeds that no trial has seen.
+Each point of a front is a sweep file of its own, which runs it and the baseline on seeds that no trial has seen.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Front(Sequence[dict[str, Any]]):
     """The trials that no other beats on the study's seeds, with their runs on fresh ones.
 
-    As a sequence it has a sweep for each of them, beside the baseline on fresh seeds, which `workbench.run` takes.
+    As a sequence it has a sweep for each of them, with the baseline on fresh seeds, which `workbench.run` takes.
     """
 
     def __init__(self, study: Study, trials: Sequence[Trial], holdout: RunSet) -> None:
@@ -73,7 +73,7 @@ class Front(Sequence[dict[str, Any]]):
 
     @property
     def sweep(self) -> dict[str, Any]:
-        """Return the sweep over all points at once, beside the baseline on fresh seeds, which `workbench.run` takes."""
+        """Return the sweep over all points at once, with the baseline on fresh seeds, which `workbench.run` takes."""
         sweep = self._holdout.plan.sweep
         return with_files(sweep.config, sweep.folder, lambda path: str(path.resolve()))
 
@@ -107,7 +107,7 @@ class Front(Sequence[dict[str, Any]]):
 
     @functools.cached_property
     def decided(self) -> dict[tuple[int, str], Decided]:
-        """Return what every point shows against its baseline on the hold-out seeds, by its place and the objective.
+        """Return the result of every point against its baseline on the hold-out seeds, by its place and the objective.
 
         All of the front are corrected together; a point that is its own baseline has none.
         """
@@ -153,7 +153,7 @@ class Front(Sequence[dict[str, Any]]):
         ]
 
     def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
-        """Return what a point is held to; None where the study names no baseline."""
+        """Return the baseline of a point; None where the study names none."""
         return self._holdout.baseline_of(point)
 
     def contrast(self, point: PlannedPoint, objective: Objective, runs: RunSet | None = None) -> Contrast | None:

@@ -1,9 +1,9 @@
 """The best trials once more, on seeds that no trial has seen, and on another workload.
 
-The best of many noisy means is too good to be true (the winner's curse), so nothing is called best before it was run on
-fresh seeds beside the baseline. That is an ordinary sweep over the front: its points have the same names as the trials.
-Further seeds say whether a gain was luck, of the trial that is the best of many and of the point that is the best of
-the front; another workload, such as a real trace, says whether it was of that workload alone.
+The best of many noisy means is too good to be true (the winner's curse), so nothing is called best before it was
+compared with the baseline on fresh seeds. That is an ordinary sweep over the front: its points have the same names as
+the trials. Further seeds say whether a gain was luck, of the trial that is the best of many and of the point that is
+the best of the front; another workload, such as a real trace, says whether it was of that workload alone.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def fresh_plan(
 
 
 def _as_workload(given: Any, study: Study) -> Any:
-    """Return what a sweep says of the workload that is meant."""
+    """Return the sweep's words for the workload that is meant."""
     config = parse_value(given, _WHERE) if isinstance(given, str) else given
     refusals = []
     for way in _ways(config):
@@ -203,7 +203,8 @@ def _as_workload(given: Any, study: Study) -> Any:
 
 
 def _ways(config: Any) -> list[Any]:
-    """Return how a sweep may say what is meant: a file of either kind, a public trace, or the same words."""
+    """Return the forms in which a sweep may name the workload: a file of either kind, a public trace, or the same
+    words."""
     if isinstance(config, str) and os.path.isfile(config):
         return [{"file": config}, {"trace": config}]
     return [{"trace": config}] if config in [*catalogue()] else [config]

@@ -76,7 +76,7 @@ def _value(place: int) -> Callable[[optuna.trial.FrozenTrial], float]:
 
 
 def _parts(optuna_study: optuna.Study, target: Callable[[optuna.trial.FrozenTrial], float] | None) -> dict[str, float]:
-    """Return how far along each lever the best trials differ from all trials, the farthest first."""
+    """Return the distance along each lever of the best trials from all trials, the farthest first."""
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
     evaluator = PedAnovaImportanceEvaluator()

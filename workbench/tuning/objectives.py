@@ -37,7 +37,7 @@ class Objective(NamedTuple):
 
     @property
     def better(self) -> Literal["lower", "higher"]:
-        """Return which values are good, in the words of a measure."""
+        """Return the good direction of values, in the words of a measure."""
         return "lower" if self.direction == "minimize" else "higher"
 
     def cost(self, value: float) -> float:
@@ -126,7 +126,7 @@ class Constraint(NamedTuple):
     most: float | None
 
     def broken_by(self, value: float) -> dict[str, float]:
-        """Return how far a value is beyond each bound, as a share of the bound (of 1 where that is 0); at most 0 =
+        """Return the excess of a value over each bound, as a share of the bound (of 1 where that is 0); at most 0 =
         kept.
 
         In shares, bounds of unlike units weigh alike in samplers that add them up.

@@ -67,7 +67,7 @@ def _axis_end(dimension: Dimension, which: int) -> Any:
 
 
 def _position(dimension: Dimension, value: Any) -> float:
-    """Return where a value lies between the ends of its axis."""
+    """Return the place of a value between the ends of its axis."""
     if dimension.kind == "category":
         return dimension.values.index(value) / max(len(dimension.values) - 1, 1)
     low, high, position = dimension.least, dimension.most, float(dimension.parameter(value))
@@ -84,7 +84,7 @@ def _number_axis(name: str, values: Sequence[float]) -> ParallelAxis:
 
 
 def _normalized(value: float, low: float, high: float) -> float:
-    """Return where a value lies between two ends; NaN of one that is not finite."""
+    """Return the place of a value between two ends; NaN of one that is not finite."""
     if not math.isfinite(value):
         return math.nan
     return (value - low) / (high - low) if high > low else 0.5

@@ -116,12 +116,12 @@ class Reported(NamedTuple):
     """By opponent and objective; those that have no pair are left out."""
 
     def against(self, opponent: str) -> list[Decided]:
-        """Return what it shows against one opponent, objective by objective."""
+        """Return its result against one opponent, objective by objective."""
         return [one for (name, _), one in self.decided.items() if name == opponent]
 
 
 def reported(front: Front, report: RunSet, rivals: Mapping[str, str]) -> Reported:
-    """Return what the report shows, all comparisons corrected together.
+    """Return the results of the report, all comparisons corrected together.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def reported(front: Front, report: RunSet, rivals: Mapping[str, str]) -> Reporte
 
 
 def recommended_point(front: Front, report: RunSet | None, rivals: Mapping[str, str], reason: str = "") -> list[str]:
-    """Return which point of a front is the one to take, and what it gains and loses on seeds that it was not chosen on.
+    """Return the point of a front to take, and its gains and losses on seeds that it was not chosen on.
 
     It is the baseline where the point is not shown to beat it in any objective, or where a constraint is broken there.
     Where some objectives are better and some worse, the reader chooses.
@@ -191,7 +191,7 @@ def _first(named: str, baseline: str, outcome: Reported, broken: Sequence[str], 
 
 
 def _lines(trial: str, opponent: str, against: Sequence[Decided], workloads: Sequence[str]) -> list[str]:
-    """Return what the report shows against one opponent: a sentence, then a line an objective and workload."""
+    """Return the report against one opponent: a sentence, then a line an objective and workload."""
     lines = [f"{trial} {relation(against, opponent)}"]
     for one in against:
         lines.append(f"    {one.measure.name} {one.line}")
@@ -200,7 +200,7 @@ def _lines(trial: str, opponent: str, against: Sequence[Decided], workloads: Seq
 
 
 def relation(against: Sequence[Decided], opponent: str = "it") -> str:
-    """Return what a setting is shown to do against another one, in all objectives together."""
+    """Return the verdict on a setting against another one, in all objectives together."""
     gains, losses = any(one.is_gain for one in against), any(one.is_loss for one in against)
     if gains and losses:
         return f"gains and loses against {opponent}"
@@ -216,6 +216,6 @@ def relation(against: Sequence[Decided], opponent: str = "it") -> str:
 
 
 def _telling(against: Sequence[Decided]) -> str:
-    """Return how many seeds would tell the least effect in the objective that needs most of them."""
+    """Return the number of seeds that would tell the least effect in the objective that needs most of them."""
     unclear = [one for one in against if one.telling and one.verdict.word not in ("same", "equal")]
     return max(unclear, key=lambda one: one.verdict.seeds_needed or math.inf).telling if unclear else ""

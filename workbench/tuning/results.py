@@ -35,7 +35,7 @@ class StudyResults:
         self.all_trials = trials
         """Every trial, in order."""
         self.holdout = holdout
-        """The front's and the baseline's runs on fresh seeds, to be summarised, drawn and exported like those of any
+        """The front's and the baseline's runs on fresh seeds, to be summarized, drawn and exported like those of any
         sweep; None when every trial failed or breaks a constraint."""
         self.report: RunSet | None = None
         """The runs of the point to take, the baseline and the best of each rival on seeds that no choice saw.
@@ -77,7 +77,7 @@ class StudyResults:
 
     @property
     def different_settings(self) -> int:
-        """Return how many different settings the trials tried."""
+        """Return the number of different settings that the trials tried."""
         return len({trial.proposal.setting for trial in self.all_trials})
 
     @property
@@ -136,13 +136,13 @@ class StudyResults:
 
     @property
     def trades(self) -> list[str]:
-        """Return what the front trades on fresh seeds, in sentences: from the end that is best in the first objective
+        """Return the trades of the front on fresh seeds, in sentences: from the end that is best in the first objective
         to each other end; none with one objective, and where there is no front."""
         return [] if self.holdout is None else trades(self.front)
 
     @property
     def to_take(self) -> list[str]:
-        """Return which point is the one to take, and what it gains and loses on the report's seeds, in sentences.
+        """Return the point to take, and its gains and losses on the report's seeds, in sentences.
 
         It is the baseline where nothing is shown to be gained there. There is no sentence without a front.
         """
@@ -160,8 +160,8 @@ class StudyResults:
 
     @property
     def best(self) -> dict[str, Any]:
-        """Return the sweep of the point to take, beside the baseline on the report's seeds, which `workbench.run`
-        takes; on the hold-out seeds where there is no report.
+        """Return the sweep of the point to take, with the baseline on the report's seeds, which `workbench.run` takes;
+        on the hold-out seeds where there is no report.
 
         With one objective it is the best point of the front; with several the one that is nearest to the best of each,
         every objective scaled from its best to its worst on the front. `front` has a sweep for each point.

@@ -45,8 +45,8 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
     seed: int = lever(0, least=0, most=MOST_SEED, description="of the sampler's own random numbers")
 
     def at_once(self) -> int:
-        """Return how many trials are proposed before the first of them is told: fixed, so that the number of workers
-        does not change what is proposed."""
+        """Return the number of trials that are proposed before the result of the first of them is known: fixed, so that
+        the number of workers does not change what is proposed."""
         return 1
 
     def check_study(self, objectives: int, constraints: int, axes: Sequence[Dimension], where: str = "") -> None:
@@ -93,7 +93,7 @@ class Cmaes(Sampler):
 
 
 class Gp(Sampler):
-    """Bayesian optimisation with Gaussian processes: fewest trials, by far the most time on each proposal.
+    """Bayesian optimization with Gaussian processes: fewest trials, by far the most time on each proposal.
 
     It needs PyTorch.
     """
@@ -188,7 +188,7 @@ class Tpe(Sampler):
     candidates: int = lever(24, least=1, most=10_000, description="candidates of which the most promising is proposed")
     multivariate: bool = lever(True, description="whether levers are modelled together")
     grouped: bool = lever(
-        True, description="whether the levers of a policy are modelled together too, where multivariate"
+        True, description="whether the levers of a policy are modeled together too, where multivariate"
     )
     together: int = lever(1, least=1, most=1024, unit="trials", description="trials proposed at once")
 
@@ -267,7 +267,8 @@ class ByOptuna(NamedTuple):
         return {**given, **self.arguments}
 
     def at_once(self) -> int:
-        """Return how many trials are proposed before the first of them is told: a generation where there are any."""
+        """Return the number of trials that are proposed before the result of the first of them is known: a generation
+        where there are any."""
         plain = self.plain()
         return int(plain.get("population_size") or plain.get("popsize") or self.alike.at_once())
 
@@ -279,7 +280,7 @@ class ByOptuna(NamedTuple):
             raise InputError(str(wrong).replace(f"sampler {self.alike.name} ", f"sampler {self.name} ", 1)) from None
 
     def make(self, space: Node) -> BaseSampler:
-        """Make the sampler; what it needs beside Optuna is looked for first."""
+        """Make the sampler; what it needs in addition to Optuna is looked for first."""
         if self.name in ("CmaEsSampler", "GPSampler"):
             self.alike.make(space)
         return _made(self.name, self.arguments)

@@ -50,7 +50,7 @@ Choose = Callable[[Dimension], Any]
 
 
 def draw(node: Node, choose: Choose) -> Any:
-    """Return what the sweep's mapping says once `choose` has answered every dimension that matters, in order.
+    """Return the sweep's mapping once `choose` has answered every dimension that matters, in order.
 
     >>> tie = Dimension("tie", "category", 0, 0, None, False, ("low", "high"), "low")
     >>> draw(Levers({"tie": tie, "width": Fixed(3)}), lambda dimension: "high")
@@ -81,7 +81,7 @@ def dimensions(node: Node) -> Iterator[Dimension]:
 
 
 def size(node: Node) -> float:
-    """Return how many different settings a space has; infinite where a number has no steps.
+    """Return the number of different settings of a space; infinite where a number has no steps.
 
     Levers of a policy count only with this policy.
 

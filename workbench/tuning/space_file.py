@@ -56,7 +56,7 @@ def _refuse(node: Any, word: str, path: str, where: str, why: str) -> None:
 
 
 def _machine(sweep: Sweep, given: Any) -> Node:
-    """Read a preset's name, or a mapping that may name a preset beside the levers."""
+    """Read a preset's name, or a mapping that may name a preset next to the levers."""
     if not isinstance(given, Mapping):
         return Fixed(given)
     tuned = {key: value for key, value in given.items() if is_tuned(value)}
@@ -130,7 +130,7 @@ def holds_tune(given: Any) -> bool:
 
 
 def _entry(lever: Lever, place: int) -> Lever:
-    """Return what one entry of a list may be: the range of the list, and the entry of its default where that is as
+    """Return the range of one entry of a list: the range of the list, and the entry of its default where that is as
     long."""
     default = () if lever.required else lever.default
     given = {"default": default[place]} if place < len(default) else {"default": lever.least or 0}

@@ -3,7 +3,7 @@
 The journal is in Optuna's format, which `optuna-dashboard` opens too. A database is for clusters: any machine that
 reaches it can look at the study, or go on with it. One driver at a time owns the study, and it alone proposes; runs may
 be done anywhere. In PostgreSQL the owner holds a lock of its session, which goes with its connection however that ends;
-beside an SQLite file it holds a file lock.
+next to an SQLite file it holds a file lock.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _open_journal(path: Path, study: Study) -> tuple[JournalFile, optuna.Study]:
 
 
 def cause_of(problem: Exception) -> str:
-    """Return what an exception says, on one line; its type where it says nothing.
+    """Return the message of an exception, on one line; its type where it has none.
 
     >>> cause_of(AssertionError()), cause_of(ValueError("no\\nnumber"))
     ('AssertionError', 'ValueError: no number')
@@ -142,7 +142,7 @@ def journal_storage(path: Path) -> optuna.storages.JournalStorage:
 def _mend(path: Path) -> None:
     """Take away what a driver that died may leave: its lock on the journal, and a last line that is not whole.
 
-    Only the holder of the folder comes here, so nobody else is writing.
+    Only the holder of the folder comes here, so no other process is writing.
 
     Raises
     ------
@@ -280,7 +280,7 @@ class Database:
         return "another driver"
 
     def _still_own(self) -> None:
-        """Lock the study anew if the session that held the lock is gone."""
+        """Lock the study again if the session that held the lock is gone."""
         from sqlalchemy import text
         from sqlalchemy.exc import SQLAlchemyError
 

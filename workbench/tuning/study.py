@@ -116,7 +116,7 @@ class Study(NamedTuple):
 
     @property
     def runs_a_trial(self) -> int:
-        """Return how many runs a trial takes that is not given up."""
+        """Return the number of runs of a trial that is not given up."""
         return len(self.workloads) * len(self.sweep.seeds)
 
     def with_trials(self, trials: int) -> Study:
@@ -223,7 +223,7 @@ def _is_open(sweep: Sweep, slot: str) -> bool:
 
 
 def read_trials(given: object, where: str = "") -> int:
-    """Return how many trials are asked for."""
+    """Return the number of requested trials."""
     if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MOST_TRIALS:
         raise wrong_value(where, "trials", f"must be a whole number from 1 to {MOST_TRIALS}", given)
     return given
@@ -271,7 +271,7 @@ def _named_measures(config: Mapping[str, Any]) -> list[Any]:
 
 
 def _most_report_seeds(given: Any, where: str) -> tuple[int, bool]:
-    """Return how many seeds the report may have, and whether the spread says how many it has."""
+    """Return the number of seeds that the report may have, and whether the spread says how many it has."""
     if not isinstance(given, Mapping) or "most" not in given:
         return 0, False
     most = given["most"]
@@ -310,7 +310,7 @@ class Proposal(NamedTuple):
 
     @property
     def setting(self) -> tuple[tuple[str, Any], ...]:
-        """Return what it chose, to tell different settings apart."""
+        """Return its choices, to tell different settings apart."""
         return tuple(self.chosen.items())
 
 
@@ -353,7 +353,7 @@ class Trial(NamedTuple):
 
 
 def proposed(study: Study, choose: Any) -> Proposal:
-    """Return what is tried when `choose` answers each dimension."""
+    """Return the setting that is tried when `choose` answers each dimension."""
     chosen: dict[str, Any] = {}
 
     def remembered(dimension: Dimension) -> Any:

@@ -13,7 +13,7 @@ from workbench.tuning.objectives import Objective, costs_of
 
 
 def trades(front: Front) -> list[str]:
-    """Return what it costs to go from the first objective's end of a front to each other end, one sentence an end.
+    """Return the costs of going from the first objective's end of a front to each other end, one sentence an end.
 
     Ends are those of the points that are still best on fresh seeds. Of points that are equal in an end's objective the
     one that is best in the other end's is the end, then the first. A change has a figure where a word is earned, by
@@ -56,7 +56,7 @@ def _ends_of(front: Front, places: Sequence[int], moving: Sequence[int], towards
 def _between(
     front: Front, ends: tuple[int, int], moving: Sequence[int], towards: int, decided: Mapping[tuple[int, int], Decided]
 ) -> str:
-    """Return what the way from the end of the first moving objective to that of another costs and brings."""
+    """Return the costs and gains of the way from the end of the first moving objective to that of another."""
     one, other = front.objectives[moving[0]], front.objectives[towards]
     start, end = ends
     names = [front.trials[k].name for k in (start, end)]
@@ -72,7 +72,8 @@ def _between(
 
 
 def gains_and_losses(decided: Sequence[Decided]) -> str:
-    """Return what is better of several objectives, what is worse, and what is not shown, with sizes and intervals.
+    """Return the objectives that are better, those that are worse, and those that are not shown, with sizes and
+    intervals.
 
     >>> from workbench.metrics.measure import Measure
     >>> from workbench.statistics import compare
@@ -95,7 +96,7 @@ def gains_and_losses(decided: Sequence[Decided]) -> str:
 
 
 def _how(one: Decided) -> str:
-    """Return how sure a change is."""
+    """Return the certainty of a change."""
     word = one.verdict.word
     if one.verdict.is_sure:
         return "sure"

@@ -50,7 +50,7 @@ class Storage(Protocol):
 
     @property
     def where(self) -> str:
-        """Return what refusals call the place of the trials."""
+        """Return the name of the place of the trials in refusals."""
 
 
 class TrialStore:

@@ -1,7 +1,7 @@
 """Tune a study, keep it in its folder, and open it again, also while another process tunes it.
 
 `tune` tries what a study file leaves open, keeps every run, and says what is best on seeds that no trial has seen. A
-folder keeps beside the store of runs the study itself, its trials, its front, and a sweep file for each point of it.
+folder keeps, next to the store of runs, the study itself, its trials, its front, and a sweep file for each point of it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from workbench.workloads.workload_key import read_workload
 
 FRONT, HISTORY, LEVERS, BY_WORKLOAD = "front.csv", "hypervolume.csv", "importances.csv", "workloads.csv"
 STUDY_FILES = (*FILES, STUDY, TRIALS, HISTORY, LEVERS, FRONT, BY_WORKLOAD, BEST)
-"""What a study leaves beside its store."""
+"""The files that a study leaves next to its store."""
 RIVALS = "rivals"
 """The folder in that of a study with the results folder of each rival."""
 
@@ -62,8 +62,8 @@ def tune(
     executor: Executor | str | None = None,
     hold_out: str | Mapping[str, Any] | None = None,
 ) -> StudyResults:
-    """Try combinations of policies and levers, run the best of them on fresh seeds, and report the one to take on
-    further ones beside the baseline.
+    """Try combinations of policies and levers, run the best of them on fresh seeds, and compare the one to take with
+    the baseline on further ones.
 
     Every evaluation is an ordinary run, kept in the same store under the same name as a sweep would give it. A study
     that is interrupted, or asked for more trials, goes on exactly as if it had never stopped.
@@ -161,8 +161,7 @@ def _read_workloads(study: Study) -> tuple[Any, ...]:
 
 
 def _identity(study: Study, workloads: Sequence[Any]) -> dict[str, Any]:
-    """Return what makes a study the same study; plans its start too, so that mistakes are found before anything
-    runs."""
+    """Return the identity of a study; plans its start too, so that mistakes are found before anything runs."""
     start = proposed(study, lambda dimension: dimension.start)
     make_plan(front_sweep(study, [start]))
     with quiet():
@@ -189,7 +188,7 @@ def _identity(study: Study, workloads: Sequence[Any]) -> dict[str, Any]:
 
 
 def storage_of(study: Study, folder: Path | None, identity: Mapping[str, Any]) -> Storage | None:
-    """Return where the trials are kept; without a folder and a database, nowhere."""
+    """Return the place where the trials are kept; None without a folder and a database."""
     if study.storage is not None:
         return Database(study, study.storage, identity)
     return None if folder is None else Journal(folder, study, identity)
@@ -240,7 +239,7 @@ def _report(results: StudyResults, workloads: Sequence[Any], crew: Crew) -> None
 
 
 def _compared(results: StudyResults, hold_out: HoldOut | None, workloads: Sequence[Any], crew: Crew) -> StudyResults:
-    """Return the results with the best beside the baseline on a workload that was held out."""
+    """Return the results of the best and the baseline on a workload that was held out."""
     if hold_out is None or results.holdout is None:
         return results
     began = time.perf_counter()
@@ -254,7 +253,7 @@ def _compared(results: StudyResults, hold_out: HoldOut | None, workloads: Sequen
 
 
 def open_study(folder: str | Path) -> StudyResults:
-    """Return what a study has come to; nothing is run and nothing written.
+    """Return the state of a study; nothing is run and nothing written.
 
     Parameters
     ----------
@@ -304,7 +303,7 @@ def _saved_trials(study: Study, journal: Path) -> list[Trial]:
         with quiet():
             kept = optuna.load_study(study_name=None, storage=journal_storage(journal)).get_trials(deepcopy=False)
     except Exception as problem:  # whatever Optuna raises of entries that it did not write
-        raise StoreError(f"{journal} is no journal of the study beside it ({cause_of(problem)}).") from None
+        raise StoreError(f"{journal} is no journal of the study next to it ({cause_of(problem)}).") from None
     return [trial_of(study, frozen) for frozen in kept if frozen.state.is_finished()]
 
 
@@ -327,7 +326,7 @@ def _saved_holdout(folder: Path, best: list[Trial]) -> RunSet | None:
 
 
 def keep_results(results: StudyResults, folder: Path) -> None:
-    """Write what belongs beside the store: the trials, the front, and the hold-out sweep with its table."""
+    """Write the files next to the store: the trials, the front, and the hold-out sweep with its table."""
     write_own(folder / TRIALS, results.trials.to_csv(index=False))
     write_own(folder / HISTORY, results.hypervolume.to_csv(index=False))
     write_own(folder / LEVERS, results.importances.to_csv(index=False))
@@ -358,5 +357,5 @@ def keep_study(study: Study, folder: Path) -> None:
 
 
 def _without_password(storage: Any) -> Any:
-    """Return what is kept of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
+    """Return the kept form of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
     return {**storage, "url": hidden(storage["url"])} if isinstance(storage, Mapping) else hidden(storage)

@@ -29,7 +29,7 @@ class Source(NamedTuple):
     commit: str
     path: str
     licence: str
-    """`none` where the repository has no licence: then facts are cited and no file is kept."""
+    """`none` where the repository has no license: then facts are cited and no file is kept."""
 
 
 class Curve(NamedTuple):

@@ -118,7 +118,7 @@ def of_survey(design: str) -> Mapping[str, Policy]:
 
 
 def _least(error: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an error of several valleys is least: the best of a grid, and what is best around it."""
+    """Return the place where an error of several valleys is least: the best of a grid, and what is best around it."""
     grid = np.linspace(low, high, _GRID)
     place = int(np.argmin([error(each) for each in grid]))
     bounds = grid[max(place - 1, 0)], grid[min(place + 1, _GRID - 1)]

@@ -95,7 +95,7 @@ def run_kernels(machine: Machine, kernels: Sequence[Kernel], **options: Any) -> 
 
 
 def spans(record: DispatchRecord, kernels: Sequence[Kernel]) -> list[Span]:
-    """Return when each kernel of a run began and ended."""
+    """Return the start and the end of each kernel of a run."""
     kernel_of = np.repeat(np.arange(len(kernels)), [len(kernel.duration) for kernel in kernels])[record.group]
     starts, ends = record.starts(), record.ends()
     return [Span(int(starts[kernel_of == k].min()), int(ends[kernel_of == k].max())) for k in range(len(kernels))]

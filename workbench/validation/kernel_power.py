@@ -137,7 +137,7 @@ def _plain(name: str) -> str:
 
 
 def _fitted(rows: pd.DataFrame) -> np.ndarray:
-    """Return which rows of a card are fitted: bool[rows], every second kernel in the order of the names."""
+    """Return the rows of a card that are fitted: bool[rows], every second kernel in the order of the names."""
     return np.asarray(rows["kernel"].rank(method="first").to_numpy() % 2 == 1)
 
 

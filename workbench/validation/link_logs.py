@@ -95,12 +95,12 @@ def judge(facts: pd.DataFrame, levers: Mapping[str, Mapping[str, Any]]) -> list[
 
 
 def _share(facts: pd.DataFrame) -> float:
-    """Return what part of the paper width the fitted rows have on average."""
+    """Return the mean share of the paper width of the fitted rows."""
     return float(np.mean([gbps / WIDTHS[name].paper_gbps for name, gbps in _widths(facts).items()] or [np.nan]))
 
 
 def _both_ways(known: np.ndarray) -> np.ndarray:
-    """Return what links that carry this one way are predicted to carry both ways at once, by default."""
+    """Return the predicted bandwidth both ways at once of links that carry this one way, by default."""
     cards = (Card(id="a"), Card(id="b"))
     boards = [Board(cards=cards, links=(Link(between="a b", gbps=gbps),)) for gbps in known.tolist()]
     return np.array(
@@ -114,7 +114,7 @@ def _result(law: str, fitted: Mapping[str, Any], rows: pd.DataFrame, widths: Seq
 
 
 def _one_way(rows: pd.DataFrame, widths: Sequence[float]) -> np.ndarray:
-    """Return what a board of two cards with these links carries one way."""
+    """Return the bandwidth one way of a board of two cards with these links."""
     cards = (Card(id="a"), Card(id="b"))
     links = [Link(between="a b", gbps=gbps, count=int(count)) for gbps, count in zip(widths, rows.links, strict=True)]
     return np.array([Board(cards=cards, links=(link,)).paths().gbps[0, 1] for link in links])

@@ -144,7 +144,7 @@ def _all_alike(one: np.ndarray, card: str, peers: bool) -> _Joins:
 
 
 def _links_of_row(row: np.ndarray, card: str) -> int:
-    """Return how many links the pairs of GPU 0 have: all of its card, or an equal share; 0 where they are slower."""
+    """Return the number of links of the pairs of GPU 0: all of its card, or an equal share; 0 where they are slower."""
     if not card:
         return 1
     name = TYPES_OF_CARD[card][0]
@@ -319,7 +319,7 @@ def _result(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any]) -> Result:
 
 
 def _told(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any], name: str) -> np.ndarray | None:
-    """Return what the engine tells of every ordered pair: float64[cards, cards], GB/s; None where it cannot tell."""
+    """Return the engine's bandwidth of every ordered pair: float64[cards, cards], GB/s; None where it cannot tell."""
 
     def lever(which: str, otherwise: float) -> float:
         return float(fitted.get(f"{which} of {name}", fitted.get(which, otherwise)))
@@ -336,7 +336,7 @@ def _told(law: str, facts: pd.DataFrame, fitted: Mapping[str, Any], name: str) -
 
 
 def both_over_one(board: Board, metric: str, gpus: int) -> np.ndarray:
-    """Return how much more two opposite flows move together than one of them does alone."""
+    """Return the ratio of the bytes of two opposite flows together to those of one alone."""
     paths = board.paths(metric)
     network, count = board.network(paths), len(board.cards)
     ratio = np.ones((gpus, gpus))

@@ -59,7 +59,7 @@ class LockFit(NamedTuple):
     """
 
     launch_us: float
-    """What a launch takes with nobody waiting."""
+    """The time of a launch without waiters."""
     hold_us: float
     """What each critical section takes."""
     us_a_waiter: float
@@ -77,8 +77,8 @@ class LockFit(NamedTuple):
         return self.launch_us + contenders * self.hold_us + waits * self.us_a_waiter
 
     def levers(self, clock_mhz: float) -> FittedLevers:
-        """Return what has these figures in the engine `malloc`, in whole cycles of a clock; a launch has no lever
-        there.
+        """Return the options of the engine `malloc` with these figures, in whole cycles of a clock; a launch has no
+        lever there.
 
         With c contenders at once the sections then take c hold + c (c - 1) / 2 times what a waiter adds.
 

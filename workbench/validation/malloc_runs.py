@@ -68,7 +68,7 @@ def card_of(folder: str) -> Machine:
 def allocation_ms(
     design: Mapping[str, Policy], levers: Levers, machine: Machine, size: int, threads: int, one_a_warp: bool = False
 ) -> float:
-    """Return how long a kernel takes in which so many threads allocate so many bytes each, in milliseconds.
+    """Return the duration of a kernel in which so many threads allocate so many bytes each, in milliseconds.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def allocation_ms(
 
 
 def share_given(design: Mapping[str, Policy], machine: Machine, size: int, granules: int) -> float:
-    """Return how much of a heap is given out before the first refusal, as a share of its bytes, to one percent of it.
+    """Return the share of a heap's bytes that is given out before the first refusal, to one percent of it.
 
     The threads come one after another, since the heap of the survey is much larger than what they ask for at once.
     """

@@ -98,7 +98,7 @@ class _Points(NamedTuple):
 
     @property
     def judged(self) -> np.ndarray:
-        """Return which points are judged: bool[points]."""
+        """Return the points that are judged: bool[points]."""
         judged = np.asarray(self.particles > GROUP * self.units)
         judged[self.largest] = False
         return judged

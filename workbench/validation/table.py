@@ -72,7 +72,7 @@ def _judged_predictions(result: Result) -> np.ndarray:
 
 
 def _conditions(result: Result) -> int:
-    """Return how many different conditions the judged points have; all points of a law without curves.
+    """Return the number of different conditions of the judged points; all points of a law without curves.
 
     Points of a curve over a quantity differ by it. Other points differ if the law predicts different values for them.
     """
@@ -172,7 +172,7 @@ def _about(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
 
 
 def _parts(law: str) -> list[str]:
-    """Return what stands before and after the colon of a law; nothing of a law without one."""
+    """Return the parts before and after the colon of a law; nothing of a law without one."""
     return law.split(": ") if ": " in law else []
 
 

@@ -219,7 +219,7 @@ def _base(cycles: np.ndarray) -> int:
 
 
 def _points_within_reach(footprints: np.ndarray, cycles: np.ndarray) -> int:
-    """Return how many footprints stay within the level's reach, 0 = the curve has no step.
+    """Return the number of footprints within the level's reach, 0 = the curve has no step.
 
     A point is above the base from two cycles on, or a twentieth of the highest step. The split that contradicts the
     fewest points is taken, the smallest of equal ones.
@@ -260,7 +260,8 @@ def fit_level(stride_kb: int, footprints: np.ndarray, cycles: np.ndarray) -> dic
 
 
 def _missed_pages(pages: np.ndarray, sets: int, ways: int) -> np.ndarray:
-    """Return how many pages of a cyclic chase miss: all those of sets with more pages than ways (LRU, exact)."""
+    """Return the number of pages of a cyclic chase that miss: all those of sets with more pages than ways (LRU,
+    exact)."""
     each, more = pages // sets, pages % sets
     return np.where(each + 1 > ways, more * (each + 1), 0) + np.where(each > ways, (sets - more) * each, 0)
 
@@ -301,7 +302,7 @@ def _fit(name: str, facts: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def _law(name: str, law: str, curve: str) -> str:
-    """Return how a law is called: by its eviction, and by its curve where a set may have several."""
+    """Return the name of a law: by its eviction, and by its curve where a set may have several."""
     return f"{law}, {curve}" if name == OTHER else law
 
 

@@ -1,4 +1,4 @@
-"""Accesses to pages in a CSV file of one's own."""
+"""Accesses to pages in a CSV file of the user's."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Content(NamedTuple):
 
 
 def _pieces(file: str, digest: Any) -> Iterator[bytes]:
-    """Yield what a file holds, digested as it goes by."""
+    """Yield the rows of a file, digested as it goes by."""
     for piece in Source(file).pieces():
         digest.update(piece)
         yield piece

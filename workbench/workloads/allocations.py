@@ -72,7 +72,7 @@ class AllocationTable(NamedTuple):
     """The numbers of `stream` that stand for CUDA's legacy default stream, which has two handles."""
 
     def of_device(self, device: int) -> AllocationTable:
-        """Return the rows of one card, and what is told of it beside them."""
+        """Return the rows of one card, and the facts about it."""
         calls, refusals = self.calls, self.refusals
         return _rows_of(self, self.device == device)._replace(
             before=None if self.before is None else _rows_of(self.before, self.before.device == device),

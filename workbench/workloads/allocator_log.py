@@ -108,7 +108,7 @@ class AllocatorLog(NamedTuple):
 
     @property
     def allocations(self) -> int:
-        """Return how many allocations the history holds."""
+        """Return the number of allocations in the history."""
         return int(np.count_nonzero(self.events.action == ALLOC))
 
     @property

@@ -17,9 +17,9 @@ NO_INSTRUCTIONS = (0, 0, 0, 0, 0, 0)
 class Touch:
     """A tensor that the groups of a phase touch, and which of its bytes each group does, whatever its pages are.
 
-    With B bytes and G groups, `slice` of group g is bytes floor(gB/G) to floor((g+1)B/G) - 1; `halo` adds `halo` bytes
-    on each side, cut at the ends; `shared` is all of them; `stride` is `count` elements of `element_bytes` E, which
-    begin at (g + k `stride`) E mod B for k < `count`; `gather` draws `count` elements by Zipf(`skew`), in a permutation
+    With B bytes and G groups, `slice` of group g is bytes floor(gB/G) to floor((g+1)B/G) - 1. `halo` adds `halo` bytes
+    on each side, cut at the ends. `shared` is all of them. `stride` is `count` elements of `element_bytes` E, which
+    begin at (g + k `stride`) E mod B for k < `count`. `gather` draws `count` elements by Zipf(`skew`), in a permutation
     that is drawn once a tensor. An element is cut at the tensor's end. What a group touches are the pages that hold one
     of its bytes, in the order of first use; what of it passes a link are the distinct lines that do.
 
@@ -68,7 +68,7 @@ class Kernel:
     independent: bool = False
     """Whether the waves of a group may run apart."""
     names: tuple[int, ...] = ()
-    """Tensors that it names beside those that it touches."""
+    """Tensors that it names in addition to those that it touches."""
 
     @property
     def tensors(self) -> tuple[int, ...]:

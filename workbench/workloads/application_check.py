@@ -37,9 +37,9 @@ def check_applications(applications: Applications, where: str = "") -> None:
     Raises
     ------
     InputError
-        There is none; a number is no whole one, too small, or too large to be counted; a kernel names a tensor that is
-        never allocated, touches an empty one, or has no group, wave or phase; a touch has a pattern that there is not;
-        a tensor is allocated twice, or freed without having been allocated; streams wait for each other in a circle.
+        There is none; a number is no whole one, too small, or too large to be counted. A kernel names a tensor that is
+        never allocated, touches an empty one, or has no group, wave or phase; a touch has an unknown pattern. A tensor
+        is allocated twice, or freed without having been allocated; streams wait for each other in a circle.
     """
     if not applications:
         raise InputError(f"{where}a node runs at least one application. Got none.")

@@ -1,6 +1,6 @@
 """The public traces by name: where a file of one lies on this machine, and how it is fetched.
 
-`data/catalogue.yaml` is the single list; an installed package carries it beside this module. A file is looked for in
+`data/catalogue.yaml` is the single list; an installed package carries it next to this module. A file is looked for in
 the folders that `WORKBENCH_TRACES` names (several as `PATH` does, one after the other), then in the user's cache, and
 is used only if it is the file that is listed.
 """
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Return where the repository's file is."""
+        """Return the path of the repository's file."""
         return f"{_RAW}/{self.repository}/{self.commit}/{self.path}"
 
     @property
@@ -66,7 +66,7 @@ def catalogue() -> dict[str, Entry]:
 
 
 def locate(name: str) -> Path:
-    """Return where the file of a public trace lies on this machine.
+    """Return the path of the file of a public trace on this machine.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _entry(name: str) -> Entry:
 
 
 def _places(entry: Entry) -> list[tuple[Path, str]]:
-    """Return where the file may lie and which digest it must have there, the first choice first."""
+    """Return the possible places of the file and the digest that it must have at each, the first choice first."""
     folders = filter(None, os.environ.get(FOLDER_VARIABLE, "").split(os.pathsep))
     own = [(Path(folder) / entry.file, entry.sha256) for folder in folders]
     file, sha256 = entry.fetched
@@ -151,7 +151,7 @@ def _cache() -> Path:
 
 
 def _short_cure(entry: Entry) -> str:
-    """Return how to get a trace; of an edited one, `--fetch` names its origin."""
+    """Return the way to get a trace; of an edited one, `--fetch` names its origin."""
     if entry.change == "cut":
         return f"let {FOLDER_VARIABLE} name a folder that holds {entry.file}"
     return f"get it with: workbench trace import --fetch {entry.name}"
@@ -189,6 +189,6 @@ def _download(entry: Entry) -> Path:
 
 
 def _file() -> Path:
-    """Return the catalogue: in a source checkout below `data/`, in an installed package beside this module."""
+    """Return the catalogue: in a source checkout below `data/`, in an installed package next to this module."""
     packaged = Path(__file__).with_name("catalogue.yaml")
     return packaged if packaged.exists() else Path(__file__).parents[2] / "data" / "catalogue.yaml"

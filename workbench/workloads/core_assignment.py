@@ -38,7 +38,7 @@ class CoreAssignment(Family, noun="dispatch order", example="{blocked: 4}"):
 
 
 class RoundRobin(CoreAssignment):
-    """Workgroup i goes to core i mod cores: what MGPUSim's and GPGPU-Sim's dispatchers do while all cores have room.
+    """Workgroup i goes to core i mod cores: what MGPUSim's and GPGPU-Sim's dispatchers do while all cores have space.
 
     >>> RoundRobin().core_of(np.arange(5), 5, 2).tolist()
     [0, 1, 0, 1, 0]

@@ -143,7 +143,7 @@ def _tables(pieces: Iterable[bytes], levers: list[Lever], where: str) -> Iterato
 
 
 def row_place(row: int) -> str:
-    """Return how messages name a row (counted from 0): `row 1 (line 2)` is the first below the header."""
+    """Return the name of a row in messages (counted from 0): `row 1 (line 2)` is the first below the header."""
     return f"row {row + 1} (line {row + 2})"
 
 

@@ -50,7 +50,7 @@ class CsvFile(Workload):
         raise NotImplementedError
 
     def content(self) -> Any:
-        """Return what the file holds, read once a process.
+        """Return the content of the file, read once a process.
 
         Raises
         ------

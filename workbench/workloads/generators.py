@@ -21,7 +21,9 @@ _MODULES = (
     *("sparse_kernels", "training_memory", "waiting_kernels"),
 )
 for _name in ("malloc_calls", "serving", *(f"synthetic.{module}" for module in _MODULES)):
-    import_module(f"workbench.workloads.{_name}")  # which defines its generators; one's own joins them as it is defined
+    import_module(
+        f"workbench.workloads.{_name}"
+    )  # which defines its generators; a user's own joins them as it is defined
 
 
 def generators(wants: str) -> dict[str, type[Generator]]:
@@ -34,7 +36,7 @@ def generators(wants: str) -> dict[str, type[Generator]]:
 
 
 def add_generator(cls: type[Generator]) -> type[Generator]:
-    """Enter a generator of one's own, which it does by itself when it is defined; defined again, the later one counts.
+    """Enter a user's generator, which happens when it is defined; defined again, the later one counts.
 
     Raises
     ------

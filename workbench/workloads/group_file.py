@@ -1,6 +1,6 @@
-"""Groups for a dispatcher from a CSV file of one's own, and which groups can never be dispatched.
+"""Groups for a dispatcher from a CSV file of the user's, and the groups that can never be dispatched.
 
-`first_misfit` names a group that an empty module has no room for, whatever the policies. However a group's waves are
+`first_misfit` names a group that an empty module has no space for, whatever the policies. However a group's waves are
 shared out over the units of a module, some unit gets at least ceil(waves / units) of them, and the shares of a balanced
 split are no larger. So a group is refused exactly if no units policy and no placement could ever serve it; what a
 policy cannot serve on top of that is the engine's matter.
@@ -146,7 +146,7 @@ def _is_demand(name: str) -> bool:
 
 
 def _optional(header: list[str]) -> dict[str, Lever]:
-    """Return the columns of a header that a file may have beside those of every row."""
+    """Return the columns of a header that a file may have in addition to those of every row."""
     counts = [f"instr_{which}" for which in INSTRUCTION_CLASSES]
     levers = {name: Lever(name, "integer", least=0, most=MOST_OF_A_GROUP) for name in header if name in counts}
     levers |= {name: BetweenRow.levers[name] for name in header if name in BETWEEN}
@@ -172,7 +172,7 @@ def _check_counts(groups: Groups, where: str) -> None:
 
 
 def column_of(label: str) -> str:
-    """Return what workload files and levers call the demand of a resource.
+    """Return the name in workload files and levers of the demand of a resource.
 
     >>> column_of("shared"), column_of("tickets")
     ('shared_segments', 'tickets_blocks')
@@ -181,7 +181,7 @@ def column_of(label: str) -> str:
 
 
 class Misfit(NamedTuple):
-    """The first group that no empty module has room for, and why."""
+    """The first group that no empty module has space for, and why."""
 
     row: int
     label: str
@@ -194,13 +194,13 @@ class Misfit(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """Return what must be, as messages say it: `must be at most 32 blocks a wave, as ...`."""
+        """Return the condition, as messages state it: `must be at most 32 blocks a wave, as ...`."""
         return f"must be at most {self.most}, {self.reason}"
 
 
 def machine_resources(machine: Any, where: str = "") -> tuple[Any, ...]:
-    """Return what a dispatcher reserves of a machine; a machine that cannot be cut into blocks is refused with its
-    place."""
+    """Return the resources that a dispatcher reserves of a machine; a machine that cannot be cut into blocks is refused
+    with its place."""
     try:
         resources: tuple[Any, ...] = machine.resources()
     except InputError as wrong:
@@ -209,7 +209,7 @@ def machine_resources(machine: Any, where: str = "") -> tuple[Any, ...]:
 
 
 def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarray]) -> Misfit | None:
-    """Return the first group that no empty module has room for, and the first resource; wave slots before all others.
+    """Return the first group that no empty module has space for, and the first resource; wave slots before all others.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class KernelTable(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Return how many launches there are."""
+        """Return the number of launches."""
         return len(self.name)
 
     def lacking(self, field: str) -> int:
@@ -225,13 +225,13 @@ class GrowingColumn:
         wide = np.promote_types(self._held.dtype, added.dtype)
         if end > len(self._held) or wide != self._held.dtype:
             room = len(self._held) if end <= len(self._held) else max(end + end // 2, _ROWS_AT_FIRST)
-            held, self._held = self._held, np.empty(room, wide)  # room that is not written to takes no memory
+            held, self._held = self._held, np.empty(room, wide)  # space that is not written to takes no memory
             self._held[: self._length] = held[: self._length]
         self._held[self._length : end] = added
         self._length = end
 
     def values(self) -> np.ndarray:
-        """Return what was added: [rows], or [rows, axes]."""
+        """Return the additions: [rows], or [rows, axes]."""
         values = self._held[: self._length]
         return values.reshape(-1, self.axes) if self.axes > 1 else values
 
@@ -276,7 +276,7 @@ def timed_shapes(
 
 
 def lasting(start: np.ndarray, end: np.ndarray, where: str) -> np.ndarray:
-    """Return how long launches last: int64[rows].
+    """Return the durations of launches: int64[rows].
 
     Raises
     ------

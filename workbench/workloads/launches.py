@@ -149,7 +149,8 @@ def short_enough(kernels: Launches, longest_us: float) -> np.ndarray:
 
 
 def preset_for(trace: Trace, kernels: Launches, row: int, machine: Any) -> str:
-    """Return the cure for a kernel that the machine has no room for: a preset that has, its own card's if that does."""
+    """Return the cure for a kernel that the machine has no space for: a preset that has, its own card's if that
+    does."""
     card = next((card.name for card in trace.cards if card.number == kernels.device), "")
     needs = [-1 if column is None else int(column[row]) for column in (kernels.threads, kernels.registers)]
     preset = machine.preset_holding(int(kernels.shared_bytes[row]), card, *needs)
@@ -157,12 +158,13 @@ def preset_for(trace: Trace, kernels: Launches, row: int, machine: Any) -> str:
 
 
 def kernel_named(kernels: Launches, row: int) -> str:
-    """Return how messages name a kernel."""
+    """Return the name of a kernel in messages."""
     return f"kernel {shown(kernels.names[row])}"
 
 
 def share_of_unit(workgroups: np.ndarray, units: int, unit: int, restart: bool) -> np.ndarray:
-    """Return how many workgroups of each grid go to a unit when workgroup i goes to unit (first + i) mod units.
+    """Return the number of workgroups of each grid that go to a unit when workgroup i goes to unit (first + i) mod
+    units.
 
     Parameters
     ----------
@@ -191,7 +193,8 @@ def share_of_unit(workgroups: np.ndarray, units: int, unit: int, restart: bool) 
 
 
 def rounds(workgroups: np.ndarray, units: int, resident: np.ndarray) -> np.ndarray:
-    """Return how many rounds a machine needs for each grid when every unit holds so many of its workgroups at once.
+    """Return the number of rounds that a machine needs for each grid when every unit holds so many of its workgroups at
+    once.
 
     A unit that holds none (the machine is too small for one workgroup) counts as holding one; at least one round.
 

@@ -1,4 +1,4 @@
-"""Calls of `malloc`: drawn at random, or from a CSV file of one's own.
+"""Calls of `malloc`: drawn at random, or from a CSV file of the user's.
 
 Drawn are sizes, lanes that call, lanes that come late, and when threads give back what they got.
 """
@@ -24,7 +24,7 @@ class Frees(Family, noun="way to free", example="{freed_by_thread: {share: 0.5}}
     """The base of every way to free."""
 
     def times(self, arrival: np.ndarray, warp: np.ndarray, streams: Streams) -> np.ndarray:
-        """Return when each call gives up what it got: int64[calls], -1 for never.
+        """Return the time at which each call gives up what it got: int64[calls], -1 for never.
 
         Parameters
         ----------
@@ -35,7 +35,7 @@ class Frees(Family, noun="way to free", example="{freed_by_thread: {share: 0.5}}
 
 
 class NeverFreed(Frees):
-    """Nobody gives anything back.
+    """No call gives anything back.
 
     >>> NeverFreed().times(np.array([3, 4]), np.array([0, 0]), Streams(1))
     array([-1, -1])
@@ -158,7 +158,7 @@ class RandomMallocs(Generator):
         return thread % self.block_threads + 1 if self.size_by == "thread" else self.size.draw(ranks)
 
     def _calling(self, chances: np.ndarray) -> np.ndarray:
-        """Return which calls are made: those whose chance is below the share, or the same number of lowest ones a
+        """Return the calls that are made: those whose chance is below the share, or the same number of lowest ones a
         warp."""
         if self.active_by == "lane":
             return chances < self.active

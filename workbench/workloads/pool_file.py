@@ -1,4 +1,4 @@
-"""Requests to a pool in a CSV file of one's own."""
+"""Requests to a pool in a CSV file of the user's."""
 
 from __future__ import annotations
 

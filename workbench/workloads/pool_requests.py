@@ -1,7 +1,7 @@
 """Requests for memory as columns: of applications to several cards, and of programs to PyTorch's allocator.
 
-Beside them: which allocation a release names (handles that come again, as addresses do, get a number for each
-allocation), on which cards of a board applications run, and what they may ask for.
+Further columns: the allocation that a release names (a handle that comes again, as addresses do, gets a number for each
+allocation), the cards of a board on which applications run, and what they may request.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FilledRequests(PoolRequests):
 
 
 def filled_of(requests: PoolRequests) -> np.ndarray | None:
-    """Return how full the regions are, None where it is not known.
+    """Return how full the regions are, as a share, None where it is not known.
 
     >>> filled_of(PoolRequests(*np.zeros((6, 1)))) is None
     True
@@ -95,7 +95,7 @@ def program_of(rows: Iterable[tuple[int, int, int]]) -> TensorRequests:
 
 
 def recorded_program(logs: tuple[AllocatorLog, ...], path: str) -> TensorRequests:
-    """Return what recorded histories hold."""
+    """Return the content of recorded histories."""
     nothing = np.zeros(0, np.int64)
     return TensorRequests(nothing, nothing, nothing, nothing, logs, path)
 

@@ -43,7 +43,7 @@ class OfTrace(Workload):
         return (digest_of_file(path, anew),)
 
     def located(self, anew: bool = False) -> tuple[Path, tuple[str, ...]]:
-        """Return where the trace lies, and the digests of its files; `anew` as of `FileMemo.get`.
+        """Return where the trace lies, and the digests of its files; `again` as of `FileMemo.get`.
 
         Raises
         ------
@@ -157,7 +157,8 @@ class RecordedKernels(Recorded):
         return trace._replace(kernels=table)
 
     def facts_of_levers(self, trace: Trace) -> dict[str, int]:
-        """Return how many kernels took what a lever told: their dynamic shared memory alone, a grid's unit."""
+        """Return the number of kernels that took the value of a lever: their dynamic shared memory alone, a grid's
+        unit."""
         table, result = trace.kernels, {}
         if self.shared_bytes == "launch_argument" and table.launch_shared_bytes is not None:
             recorded = table.shared_bytes if table.shared_bytes is not None else MISSING

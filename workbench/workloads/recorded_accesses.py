@@ -1,6 +1,6 @@
 """Recorded accesses to pages: what the warps of a real program touched, on the cores of a machine.
 
-They come from a trace of warps, or piece by piece from a CSV file of one's own (`access_file`).
+They come from a trace of warps, or piece by piece from a CSV file of the user's (`access_file`).
 
 A trace says what each warp executed, not when nor on which core. Both are a model (`warp_pages`), and each of its parts
 is a lever or stated here:
@@ -13,9 +13,9 @@ is a lever or stated here:
 - The k-th access of a core is issued k times `gap` cycles after the first.
 - The kernels of a kernelslist run one after the other, or all together.
 
-Public traces are small. `footprint` and `copies` make a large workload from a small trace; what they give is synthetic,
-and says so: with `footprint` n every address is n times as far from the lowest one as it was, as if all elements were n
-times as large; with `copies` n every thread block comes n times, each copy in pages of its own or in the same ones.
+Public traces are small. `footprint` and `copies` make a large workload from a small trace; the result is synthetic, and
+says so. With `footprint` n every address is n times as far from the lowest one as it was, as if all elements were n
+times as large. With `copies` n every thread block comes n times, each copy in pages of its own or in the same ones.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class TraceAccesses(OfTrace):
             )
 
     def _expectation(self, path: str) -> str:
-        """Return what must change so that all pages are within reach."""
+        """Return the change that would bring all pages within reach."""
         for lever_name in ("footprint", "copies"):
             if getattr(self, lever_name) > 1:
                 return f"{path or self.name}.{lever_name} must keep pages below"
@@ -125,7 +125,7 @@ class TraceAccesses(OfTrace):
         return _unchanged(blocks, files, digests[1:] or digests)
 
     def facts(self, machine: Any) -> dict[str, Any]:
-        """Return what the trace holds, and by how much it was made larger."""
+        """Return the content of the trace, and the factor by which it was made larger."""
         result = read_trace(trace_file(self.trace)).facts()
         return {**result, "footprint": self.footprint, "copies": self.copies}
 
@@ -162,7 +162,7 @@ def _unchanged(blocks: Iterator[Accesses], files: list[Path], digests: tuple[str
 
 
 def _files(path: Path) -> list[Path]:
-    """Return the traces of kernels: the file itself, or those that a kernelslist names and that lie beside it."""
+    """Return the traces of kernels: the file itself, or those that a kernelslist names and that lie in its folder."""
     source = Source(path)
     if not KernelsList().recognises(source.head):
         return [path]

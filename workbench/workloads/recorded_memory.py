@@ -1,13 +1,13 @@
 """The memory of a recorded program as requests: what would another policy have done with them?
 
-Requests come from a trace, or to the memory of several cards from a CSV file of one's own (`pool_file`).
+Requests come from a trace, or to the memory of several cards from a CSV file of the user's (`pool_file`).
 
 A trace tells when blocks were allocated and released, on which card, and how large they were; a snapshot of PyTorch's
 memory gives requests to its allocator (`trace_tensors`). What it was recorded from kept memory of its own, so a block
 from before the trace is asked for at its beginning: each of them where the trace tells which they were, else one block
-as large as all together (`before`). `with_cache` also asks for what the recorded allocator held cached at that moment,
-and gives it back at once: a policy that caches then starts as full as that one (what is active at the peak, and so
-fragmentation, then counts that moment too; reserved bytes are what to compare).
+as large as all together (`before`). `with_cache` also requests what the recorded allocator held cached at that moment,
+and gives it back at once. So a policy that caches starts as full as that one. What is active at the peak, and so
+fragmentation, then counts that moment too; reserved bytes are what to compare.
 
 - Without addresses (PyTorch's timelines, Kineto files of 2021) a release is taken for that of the latest live block of
   its size, which leaves every live size as it was.
@@ -99,7 +99,7 @@ class TracePool(Recorded):
         return bool((self._requests().action == ALLOC).any())
 
     def recorded(self) -> Recording:
-        """Return what the trace says of the memory that its own allocator held, to compare a policy with.
+        """Return the trace's figures of the memory that its own allocator held, to compare a policy with.
 
         Raises
         ------
@@ -109,7 +109,8 @@ class TracePool(Recorded):
         return recording_of(self._rows())
 
     def facts(self, machine: Any) -> dict[str, int]:
-        """Return how many requests a trace gives on a board, and how many of them are for what was live before it."""
+        """Return the number of requests that a trace gives on a board, and how many of them are for what was live
+        before it."""
         requests = self.pool_requests(machine, Streams(0))
         allocations = int(np.count_nonzero(requests.action == ALLOC))
         rows = self._rows()
@@ -257,7 +258,7 @@ def cards_of(rows: AllocationTable) -> np.ndarray:
 
 
 def live_before(rows: AllocationTable) -> LiveBefore:
-    """Return what was live before: the blocks that the trace tells of, else one a card with all that it says was
+    """Return the blocks that were live before: those that the trace tells of, else one a card with all that it says was
     live."""
     if rows.before is not None:
         return rows.before
@@ -322,7 +323,7 @@ class Recording(NamedTuple):
 
 
 def recording_of(rows: AllocationTable) -> Recording:
-    """Return what memory events say; its time begins with the first of them."""
+    """Return the data of memory events; their time begins with the first of them."""
     start = rows.time_ns[0] if len(rows.time_ns) else 0
     return Recording(
         time_ns=rows.time_ns - start,
@@ -336,7 +337,7 @@ def recording_of(rows: AllocationTable) -> Recording:
 
 
 def _together(of_card: np.ndarray | None, device: np.ndarray) -> np.ndarray | None:
-    """Return what all cards hold after each event, from what the event's card holds then: int64[rows].
+    """Return the bytes of all cards after each event, from those of the event's card: int64[rows].
 
     A card holds before its first event what it holds after it.
     """

@@ -88,7 +88,7 @@ class TraceApplications(RecordedKernels):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what results that rest on it say."""
+        """Return the notes of results that rest on it."""
         if self.touched == "none":
             return (f"{self.trace}: its kernels touch no tensor (touched: none), so translation and links do nothing.",)
         return (
@@ -125,7 +125,7 @@ class TraceApplications(RecordedKernels):
         return ranks
 
     def facts(self, machine: Any) -> dict[str, int]:
-        """Return how many kernels, groups and tensors a rank has, and by which rule kernels touch theirs."""
+        """Return the numbers of kernels, groups and tensors of a rank, and the rule by which kernels touch theirs."""
         return dict(self._recorded(machine).facts)
 
     def _recorded(self, machine: Any) -> _Recorded:
@@ -167,7 +167,7 @@ def _refuse_other_kinds(spec: TraceApplications, kernels: KernelGroups, rows: in
         cure = "record it with torch.profiler.profile(profile_memory=True)"
         raise InputError(f"{spec.trace}: holds no memory events of device {kernels.launches.device}; {cure}.")
     if (memory[:, 3] < 0).any():
-        raise InputError(f"{spec.trace}: its memory events have no addresses, so nobody knows what is released.")
+        raise InputError(f"{spec.trace}: its memory events have no addresses, so it is not known what is released.")
 
 
 class _Writer:
@@ -206,7 +206,7 @@ class _Writer:
         self._counts.update({"kernels": 1, "groups": count, FACTS[ask.by]: 1})
 
     def facts(self) -> dict[str, int]:
-        """Return what was written down, in numbers."""
+        """Return the recorded facts, in numbers."""
         names = ("kernels", *FACTS.values(), "kernels_left_out", "groups", "allocations", "frees")
         return {"streams": len(self._streams), **{name: self._counts[name] for name in names}}
 
@@ -278,8 +278,8 @@ class Program:
         self.kernel_streams = self._kernels[:, 1]
 
     def asks(self, most_kernels: int = 0, skipped: int = 0) -> Iterator[Ask]:
-        """Yield what is asked for, in the order of the host's clock, but for the first kernels that are skipped; with a
-        limit up to so many kernels."""
+        """Yield the requests in the order of the host's clock, but for the first kernels that are skipped; with a limit
+        up to so many kernels."""
         live: dict[int, Tensor] = {}
         numbers = 0
         if self._before:

@@ -135,11 +135,12 @@ class TraceGroups(RecordedKernels):
         return None if self.instructions.varies else self.windows
 
     def facts(self, machine: Any) -> dict[str, int]:
-        """Return how many kernels and workgroups became groups on a machine, and how many did not, and why."""
+        """Return the numbers of kernels and workgroups that became groups on a machine, of those that did not, and
+        why."""
         return dict(self._kernels(machine).facts)
 
     def _kernels(self, machine: Any) -> KernelGroups:
-        alike = self.but(windows=1, count=0, instructions=NoInstructions())  # which need no reading anew
+        alike = self.but(windows=1, count=0, instructions=NoInstructions())  # which need no reading again
         return kernel_groups(alike, machine, self.trace_file(), code_of(alike, machine))
 
     def _refuse_too_many(self, total: int) -> None:
@@ -159,7 +160,7 @@ def _window(kernels: int, windows: int, seed: int) -> slice:
 
 
 def _first(taken: np.ndarray, count: int) -> np.ndarray:
-    """Return how many groups of each kernel, if only so many are taken in all: only kernels of which some are.
+    """Return the number of groups of each kernel, if only so many are taken in all: only kernels of which some are.
 
     >>> _first(np.array([3, 4, 5]), 5), _first(np.array([3, 4]), 0), _first(np.array([3, 4]), 3)
     (array([3, 2]), array([3, 4]), array([3]))
@@ -288,7 +289,7 @@ def _ranks(waves: np.ndarray) -> np.ndarray:
 
 
 def _refuse_misfit(trace: Trace, kernels: Launches, machine: Any, groups: Groups, rows: np.ndarray) -> None:
-    """Refuse a group that no empty module has room for: it would wait for ever."""
+    """Refuse a group that no empty module has space for: it would wait for ever."""
     chosen = groups.take(rows)
     misfit = first_misfit(machine, chosen.waves, chosen.demand)
     if misfit is None:

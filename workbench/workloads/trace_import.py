@@ -48,7 +48,7 @@ def describe(named: str) -> dict[str, Any]:
 
 
 def origin(path: Path) -> dict[str, str]:
-    """Return which file it is: `file`, `sha256`, and `public_trace` where the catalogue lists it."""
+    """Return the identity of the file: `file`, `sha256`, and `public_trace` where the catalogue lists it."""
     known = [entry.name for entry in catalogue().values() if entry.sha256 == digest_of_file(path)]
     return {"file": str(path), "sha256": digest_of_file(path), **({"public_trace": known[0]} if known else {})}
 

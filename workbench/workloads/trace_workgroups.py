@@ -102,7 +102,8 @@ class TraceWorkgroups(RecordedKernels):
         return int(machine.compute_units) if self.unit < 0 else 1
 
     def facts(self, machine: Any) -> dict[str, int]:
-        """Return how many kernels and workgroups became requests on a machine, and how many did not, and why."""
+        """Return the numbers of kernels and workgroups that became requests on a machine, of those that did not, and
+        why."""
         return dict(self._of_unit(max(self.unit, 0))._share(machine).facts)
 
     def _of_unit(self, unit: int) -> TraceWorkgroups:

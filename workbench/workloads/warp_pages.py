@@ -1,9 +1,9 @@
 """From what warps touch to the accesses of cores: one for each page of an instruction, in the order of execution.
 
-Which core runs a workgroup is the order of dispatch, a lever. When a warp executes an instruction is not known, so it
-is a model: a core runs `resident` workgroups at once and begins the next ones when those have ended (a wave); within a
-wave all warps of all cores go on in step, an instruction each; the k-th access of a core is issued k times `gap` cycles
-after the first, and no access before the one above it.
+Which core runs a workgroup is the order of dispatch, a lever. The cycle at which a warp executes an instruction is not
+known, so it is a model. A core runs `resident` workgroups at once and begins the next ones when those have ended (a
+wave). Within a wave all warps of all cores go on in step, an instruction each. The k-th access of a core is issued k
+times `gap` cycles after the first, and no access before the one above it.
 """
 
 from __future__ import annotations

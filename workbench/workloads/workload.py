@@ -142,11 +142,11 @@ class Workload(Spec):
         """Refuse, before anything is drawn, a machine that can never serve what is asked of it."""
 
     def further_code(self) -> tuple[type, ...]:
-        """Return the classes of the user's, beside its own, whose code decides what comes."""
+        """Return the classes of the user's, other than its own, whose code decides what comes."""
         return ()
 
     def different_seeds(self, machine: Any) -> int | None:
-        """Return how many seeds give different requests on a machine; None = all of them do."""
+        """Return the number of seeds that give different requests on a machine; None = all of them do."""
         return None if self.random else 1
 
 

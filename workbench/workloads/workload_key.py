@@ -1,7 +1,7 @@
-"""What the key `workload:` of a sweep file may say: a generator, a regime, a file of one's own, or a trace.
+"""The values of the key `workload:` of a sweep file: a generator, a regime, a file of the user's, or a trace.
 
-Beside its reader: which workload reads a file of one's own, and which a recorded trace, for what engine, and the JSON
-schema of the key, with which an editor completes a sweep file.
+With its reader come the tables of the workload that reads a file of the user's, and of the one that reads a recorded
+trace, for each engine. So does the JSON schema of the key, with which an editor completes a sweep file.
 """
 
 from __future__ import annotations
@@ -305,7 +305,8 @@ _ONLY_BASES = ("application_generator",)
 
 
 def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
-    """Return what `read_workload` takes for an engine: a name alone, or one of the four keys with its levers."""
+    """Return the forms that `read_workload` takes for an engine: a name alone, or one of the four keys with its
+    levers."""
     fitting = generators(wants)
     own = {name: cls for name, cls in fitting.items() if cls.built_in}
     alone = {"enum": [*regimes(wants), *(name for name in own if name not in _ONLY_BASES)]}

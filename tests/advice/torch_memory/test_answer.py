@@ -122,7 +122,7 @@ def test_a_peak_of_what_failed_is_not_called_recorded(tmp_path):
     assert own.startswith("The recorded settings (PyTorch's defaults), had nothing failed: 160 MiB reserved at most, ")
     made = exercised(Recorder(Rules(), seed=4), 150, 4)
     usual = wb.advise(written(tmp_path, made.snapshot()))
-    assert "had nothing failed" not in " ".join(usual.sentences()) and "laid out anew" not in usual.lines()[4]
+    assert "had nothing failed" not in " ".join(usual.sentences()) and "laid out again" not in usual.lines()[4]
     late = wb.advise(written(tmp_path, made.snapshot(kept=100)))
     assert late.is_change == ("Packed from an empty card it fits from " in late.lines()[4])
 

@@ -19,8 +19,8 @@ REFUSED = {
     ("placement", "compaction"): "moves live ranges, which a dispatcher's vgpr cannot",
     ("shared_placement", "compaction"): "moves live ranges, which a dispatcher's shared cannot",
     ("driver", "compaction"): "moves what is allocated, which a driver cannot",
-    ("shared_eviction", "sharing_aware_eviction"): "there is one shared TLB, with nobody to share",
-    ("shared_eviction", "protect_low_degree"): "there is one shared TLB, with nobody to share",
+    ("shared_eviction", "sharing_aware_eviction"): "there is one shared TLB, without a peer to share with",
+    ("shared_eviction", "protect_low_degree"): "there is one shared TLB, without a peer to share with",
     ("serve", "block_aggregated"): "in a node each wave asks by itself",
 }
 """What a node of any machine and any options refuses, and its sentence."""

@@ -132,7 +132,7 @@ def is_message(text: str) -> bool:
 
 
 def advise_message(text: str, where: str = "the text", card_bytes: int | None = None) -> MessageAnswer:
-    """Return what a text with out-of-memory messages says about their cause.
+    """Return the cause that a text with out-of-memory messages states.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def bounds_of(it: MessageAnswer) -> MessageBounds:
 
 
 def bounds_sentence(bounds: MessageBounds) -> str:
-    """Return what a message adds to the advice on a snapshot."""
+    """Return the facts that a message adds to the advice on a snapshot."""
     if bounds.card_bytes is None:
         return "The message does not tell the card's size."
     outside = bounds.outside_bytes or 0

@@ -389,5 +389,5 @@ def has_mark(text: str) -> bool:
 
 
 def _forms() -> tuple[Callable[[str], Message | str | None], ...]:
-    """Return what reads each form, the most particular first."""
+    """Return the readers of each form, the most particular first."""
     return (_mps, _torch, _malloc_async, _bfc, _tpu, _xla, _rmm, _host, _bare)

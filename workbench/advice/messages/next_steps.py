@@ -31,7 +31,7 @@ class NextSteps(NamedTuple):
 
 
 def next_steps(message: Message, verdict: Verdict) -> NextSteps:
-    """Return what to do after a message with a verdict."""
+    """Return the next steps after a message with a verdict."""
     actions = (*_graphs(message, verdict), *_actions(message, verdict))
     if verdict.kind == LARGER and message.program == "PyTorch":
         return NextSteps(actions, (), "")
@@ -63,7 +63,7 @@ def _actions(message: Message, verdict: Verdict) -> tuple[str, ...]:
 
 
 def _graphs(message: Message, verdict: Verdict) -> tuple[str, ...]:
-    """Return what to do about private pools, where the verdict names them."""
+    """Return the next steps on private pools, where the verdict names them."""
     if not any(detail.startswith("Private pools") for detail in verdict.details):
         return ()
     return ("Capture fewer CUDA graphs, or let them share one pool (torch.cuda.graph_pool_handle).",)
@@ -114,7 +114,7 @@ def _release(message: Message, verdict: Verdict) -> str:
 
 def _setting(message: Message) -> tuple[str, ...]:
     if message.program == "RMM":
-        return ("Raise maximum_pool_size if the card has room, or use rmm.mr.CudaAsyncMemoryResource().",)
+        return ("Raise maximum_pool_size if the card has free memory, or use rmm.mr.CudaAsyncMemoryResource().",)
     if message.program == "JAX":
         return (
             f"{JAX_FRACTION}.",
@@ -174,7 +174,7 @@ SNAPSHOT_LINES = (
 
 
 def steps_of_statistics(verdict: Verdict) -> NextSteps:
-    """Return what to do after statistics alone: record what they do not tell."""
+    """Return the next steps after statistics alone: record what they do not tell."""
     action = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the program starts, unless it is set."
     actions = (action,) if verdict.kind in (CAN_HELP, LIKELY_HELPS) else ()
     return NextSteps(actions, SNAPSHOT_LINES, "workbench advise oom_*.pickle")

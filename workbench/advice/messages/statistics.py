@@ -61,7 +61,7 @@ def _of_table(match: re.Match[str], table: str) -> Statistics | None:
 
 
 def _values(text: str) -> Mapping[str, Any] | None:
-    """Return what `memory_stats()` gave, found in a text between braces or in an `OrderedDict`."""
+    """Return the result of `memory_stats()`, from a text between braces or from an `OrderedDict`."""
     begin, end = text.find("{"), text.rfind("}")
     pairs = text.find("OrderedDict([")
     try:

@@ -221,7 +221,7 @@ def _of_shortage(message: Message, must_go: int) -> tuple[str, ...]:
 
 
 def _notable(message: Message, verdict: Verdict) -> tuple[str, ...]:
-    """Return what private pools hold idle, and what lies outside the allocator, where that is much."""
+    """Return the idle memory of private pools, and the memory outside the allocator, where that is much."""
     if verdict.kind in (LARGER, SHARED):
         return ()
     much = max(_OUTSIDE, (message.capacity or 0) // 50)
@@ -252,7 +252,7 @@ def _vague(message: Message) -> str:
 
 
 def verdict_of_statistics(it: Statistics, card_bytes: int | None) -> Verdict:
-    """Return what statistics alone say: whether live blocks pin so much that a setting can help."""
+    """Return the verdict of statistics alone: whether live blocks pin so much that a setting can help."""
     numbers = f"{size_text(it.allocated)} allocated, {size_text(it.reserved)} reserved, {size_text(it.pinned)} pinned"
     failed = f"{it.failures:,} request{'s' * (it.failures != 1)} failed" if it.failures else "no request failed so far"
     if card_bytes is not None and it.allocated > card_bytes:

@@ -3,9 +3,9 @@
 One allocation of the upstream, cut into superblocks, of which every stream has its own. A request of at most
 1 MiB is served by the arena of its stream, the first block by address that fits; where none does the arena takes a
 superblock of 1 MiB or more from the global one. Larger requests are served there, by the first superblock by address
-that has room. A superblock that becomes whole again goes back to the global arena's free memory if it was taken there,
-else it stays with its stream until some request finds no room: then all arenas give all of theirs back, once, and it is
-tried again. The global arena never grows. Streams that share the per-thread default stream have an arena a thread.
+that has space. A superblock that becomes whole again goes back to the global arena's free memory if it was taken there,
+else it stays with its stream until some request finds no space: then all arenas give all of theirs back, once, and it
+is tried again. The global arena never grows. Streams that share the per-thread default stream have an arena a thread.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Arena:
         return self._from_global(size, stream)
 
     def _from_global(self, size: int, owner: int) -> int:
-        """Take a block from the first superblock that has room, which then belongs to an owner."""
+        """Take a block from the first superblock that has space, which then belongs to an owner."""
         for start in self._own[_GLOBAL]:
             block = self._blocks[start]
             was_empty = block.is_empty()
@@ -146,7 +146,7 @@ class Arena:
             block.owner = owner
 
     def _join(self, block: _Superblock) -> None:
-        """Join an empty superblock of the global arena with the empty ones beside it."""
+        """Join an empty superblock of the global arena with its empty neighbors."""
         place = bisect_right(self._starts, block.start)
         self._absorb(block, self._starts[place] if place < len(self._starts) else None)
         if place > 1:

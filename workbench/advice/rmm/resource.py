@@ -87,7 +87,7 @@ class Served(NamedTuple):
     """What became of the requests of one card."""
 
     failed_at: int
-    """The first request that found no room; -1 = all were served."""
+    """The first request that found no space; -1 = all were served."""
     calls: list[int]
     """As of `Driver`."""
 
@@ -117,7 +117,7 @@ class Direct:
 
 
 def serve(resource: Resource, requests: CardRequests) -> Served:
-    """Serve requests in their order, up to the first that finds no room.
+    """Serve requests in their order, up to the first that finds no space.
 
     >>> from workbench.advice.rmm import StreamPool
     >>> serve(StreamPool(1024), CardRequests([0, -1, 1], [512, 512, 1024], [0, 0, 0]))

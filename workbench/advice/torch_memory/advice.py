@@ -234,13 +234,13 @@ def _settled(trials: list[Trial], cards: Sequence[CardHistory]) -> list[Trial]:
 
 
 def _known(card: CardHistory, settings: AllocatorSettings) -> Need | None:
-    """Return what a card's own settings need, if the history tells its whole beginning."""
+    """Return the need of a card under its own settings, if the history tells its whole beginning."""
     return card.need if settings == card.own and card.replay.recording.is_whole else None
 
 
 def _planned(requests: Sequence[ReplayInput], trials: Sequence[Trial]) -> list[int]:
-    """Return what a plan of addresses needs on each card; of very many blocks the least that any setting reserved,
-    which is one too."""
+    """Return the need of a plan of addresses on each card; of very many blocks the least that any setting reserved,
+    which is a plan too."""
     least = [min(trial.cards[k].reserved_peak_bytes for trial in trials) for k in range(len(requests))]
     return [
         own if int((one.requests.kind == rows.ALLOC).sum()) > MOST_BLOCKS else min(_plan_of(one), own)

@@ -36,13 +36,13 @@ def five_lines(advice: Diagnosis) -> list[str]:
 
 
 def card_name(advice: Diagnosis, card: CardHistory) -> str:
-    """Return what a card is called, with its file if there are several."""
+    """Return the name of a card, with its file if there are several."""
     files = {it.file for it in advice.cards}
     return card.name if len(files) < 2 else f"{card.name} of {card.file.rsplit('/', 1)[-1]}"
 
 
 def called(trial: Trial) -> str:
-    """Return what a setting is called."""
+    """Return the name of a setting."""
     return trial.conf or "PyTorch's defaults"
 
 
@@ -54,7 +54,7 @@ def _doubt(advice: Diagnosis) -> list[str]:
 
 
 def _when(advice: Diagnosis) -> Iterator[str]:
-    """Yield which card ran out of memory, at which event, and which line asked for how much."""
+    """Yield the card that ran out of memory, the event, and the line with the bytes that it requested."""
     card, rest = advice.cards[0], advice.cards[1:]
     name, failure = card_name(advice, card), card.failure
     failed = [it for it in rest if it.failure is not None]
@@ -96,7 +96,7 @@ def _tightest(card: CardHistory) -> str:
 
 
 def _held(advice: Diagnosis) -> Iterator[str]:
-    """Yield what the card held then, rounded down: live, and free of three kinds; and the largest holder."""
+    """Yield the card's memory at that moment, rounded down: live, and free of three kinds; and the largest holder."""
     segments = advice.segments
     reserved, free = sum(it.size for it in segments), free_of(segments)
     live, requested = reserved - free.total, int(advice.cards[0].recorded.allocated[advice.cards[0].decisive])
@@ -117,7 +117,7 @@ def _held(advice: Diagnosis) -> Iterator[str]:
 
 
 def _verdict(advice: Diagnosis, cause: Cause | None) -> Iterator[str]:
-    """Yield why the request failed, or whether another setting needs less."""
+    """Yield the reason why the request failed, or whether another setting needs less."""
     share, best, card = fragmentation(advice), advice.best_trial, advice.cards[0]
     failure, pinned = card.failure, f"{share:.1%} of what was reserved was pinned"
     if failure is None or cause is None:
@@ -163,7 +163,7 @@ def _fits_under(advice: Diagnosis) -> str:
 
 
 def _action(advice: Diagnosis, cause: Cause | None) -> Iterator[str]:
-    """Yield what to set or to do, and the price: the peak of reserved bytes and the driver's calls."""
+    """Yield the setting or the action, and its price: the peak of reserved bytes and the driver's calls."""
     best, own = advice.best_trial, advice.own_trial
     if not advice.is_change:
         kept = assignment(advice.variable, best.conf) if best.conf else "PyTorch's defaults"
@@ -195,7 +195,7 @@ def _instead(advice: Diagnosis) -> str:
 
 
 def _other_action(advice: Diagnosis, cause: Cause | None) -> Iterator[str]:
-    """Yield what the program or its surroundings have to change."""
+    """Yield the changes that the program or its surroundings need."""
     holders = [holder.name for holder in advice.holders() if not holder.name.startswith("(")][:2]
     growth = advice.cards[0].growth
     if growth is not None:

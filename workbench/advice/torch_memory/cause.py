@@ -31,7 +31,7 @@ class Cause(NamedTuple):
 
 
 def cause_of(advice: Diagnosis) -> Cause | None:
-    """Return why the first card failed; None = it did not."""
+    """Return the reason why the first card failed; None = it did not."""
     failure = advice.cards[0].failure
     if failure is None:
         return None

@@ -102,7 +102,7 @@ class Comparison(NamedTuple):
 
 
 def compare_snapshots(before: str, after: str) -> Comparison:
-    """Return what grew from one memory snapshot to another, by stack.
+    """Return the growth from one memory snapshot to another, by stack.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def compare_snapshots(before: str, after: str) -> Comparison:
 
 
 def comparison_of(files: tuple[str, str], logs: tuple[Sequence[AllocatorLog], Sequence[AllocatorLog]]) -> Comparison:
-    """Return what grew, of snapshots that are read already."""
+    """Return the growth between snapshots that are read already."""
     devices = sorted({log.device for side in logs for log in side})
     by_device = [{log.device: log for log in side} for side in logs]
     cards = [_card(device, *(side.get(device) for side in by_device)) for device in devices]

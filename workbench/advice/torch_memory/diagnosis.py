@@ -138,7 +138,7 @@ class Diagnosis:
 
     @property
     def offline_plan_bytes(self) -> int:
-        """Return what addresses planned beforehand need on the first card; `offline_plans` has those of each."""
+        """Return the need of addresses planned beforehand on the first card; `offline_plans` has those of each."""
         return self.offline_plans[0]
 
     @property
@@ -188,15 +188,15 @@ class Diagnosis:
         return self.cards[0].segments(self.cards[0].decisive)
 
     def holders(self) -> list[Holder]:
-        """Return who asked for what was live on the first card when memory was tightest."""
+        """Return the holders of what was live on the first card when memory was tightest."""
         return by_site(self.segments)
 
     def sizes(self) -> list[Holder]:
-        """Return what was live on the first card when memory was tightest, by classes of size."""
+        """Return the live memory of the first card when memory was tightest, by classes of size."""
         return by_size(self.segments)
 
     def pins(self) -> list[Pin]:
-        """Return which live blocks kept free bytes of the first card from going back when memory was tightest."""
+        """Return the live blocks that kept free bytes of the first card from going back when memory was tightest."""
         return pins(self.segments)
 
     def curves(self) -> list[Curve]:
@@ -213,7 +213,7 @@ class Diagnosis:
         ]
 
     def what_if_freed(self, line: str) -> WhatIf:
-        """Return what the peak and the smallest card would be if what a line of the program asks for went back at once.
+        """Return the peak and the smallest card if the memory that a line of the program requests went back at once.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ def fragmentation(advice: Diagnosis) -> float:
 
 
 def shortfall_bytes(advice: Diagnosis) -> int | None:
-    """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much room it
+    """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much space it
     had is not told."""
     failure = advice.cards[0].failure
     available = None if failure is None else failure.room_bytes

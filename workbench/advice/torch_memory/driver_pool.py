@@ -70,7 +70,7 @@ class DriverPoolSnapshot(NamedTuple):
         }
 
     def sentences(self) -> list[str]:
-        """Return what the requests tell, what the backend means, and what to record next."""
+        """Return the figures of the requests, the meaning of the backend, and the recording to make next."""
         doubt = (
             f"The file holds {self.segments:,} segments, which {self.backend} does not make; "
             "print(torch.cuda.get_allocator_backend()) shows which allocator runs."
@@ -98,7 +98,7 @@ def _of_card(card: CardOfDriverPool) -> list[str]:
 
 
 def driver_pool_of(logs: Sequence[AllocatorLog], path: str) -> DriverPoolSnapshot | None:
-    """Return what a snapshot of the driver's pool tells; None = PyTorch's own allocator was chosen."""
+    """Return the figures of a snapshot of the driver's pool; None = PyTorch's own allocator was chosen."""
     backend = next(filter(None, (driver_backend(log.settings) for log in logs)), "")
     if not backend:
         return None

@@ -73,7 +73,7 @@ class Growth(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """Return how many steps begin in the history."""
+        """Return the number of steps that begin in the history."""
         return len(self.phases.marks)
 
     def step_of(self, room_bytes: int) -> int:
@@ -82,7 +82,7 @@ class Growth(NamedTuple):
 
 
 def growth_of(lives: Lives, log: AllocatorLog, failed: int | None = None) -> Growth | None:
-    """Return what grows from step to step; None where nothing does, or no step repeats often enough.
+    """Return the growth from step to step; None where nothing grows, or no step repeats often enough.
 
     The rule. A place of the program marks the steps if the stretches between its allocations have most allocations in
     common, by stack. These stretches go on until the end of the history. Memory is freed in them, and live bytes do not
@@ -145,7 +145,7 @@ def _step_of(phases: Phases, log: AllocatorLog, event: int) -> int:
 
 
 def growth_sentence(growth: Growth, is_whole: bool = True) -> str:
-    """Return what grows, and the step at which memory ran out, in one sentence.
+    """Return the growth, and the step at which memory ran out, in one sentence.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def growth_sentence(growth: Growth, is_whole: bool = True) -> str:
 
 
 def step_sentence(growth: Growth) -> str:
-    """Return what a step is."""
+    """Return the name of a step."""
     phases = growth.phases
     return (
         f"A step goes from one allocation at {phases.name} to the next: {growth.steps:,} begin in the history, each "
@@ -170,7 +170,7 @@ def step_sentence(growth: Growth) -> str:
 
 
 def plain_growth(growth: Growth) -> dict[str, Any]:
-    """Return what grows as plain types, for `--json`."""
+    """Return the growth as plain types, for `--json`."""
     return {
         "bytes_a_step": growth.bytes_a_step,
         "steps": growth.steps,
@@ -264,7 +264,7 @@ def _candidates(key: np.ndarray) -> list[int]:
 
 
 def _alike(key: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return which stretches between marks are like the typical one, and how many allocations that has."""
+    """Return the stretches between marks that are like the typical one, and the number of allocations that it has."""
     steps = len(at) - 1
     inside = key[at[0] : at[-1]]
     step = np.repeat(np.arange(steps), np.diff(at))
@@ -296,7 +296,7 @@ def _frees(marks: np.ndarray, alike: np.ndarray, freed: np.ndarray) -> bool:
 
 
 def _outside(log: AllocatorLog, site: np.ndarray) -> np.ndarray:
-    """Return which allocations are requested outside a call of a module or an optimizer; one without a stack is not,
+    """Return the allocations that are requested outside a call of a module or an optimizer; one without a stack is not,
     unless none has one: bool[allocations]."""
     within = [
         any(frame.startswith(OPTIMIZER) or frame.rpartition(" ")[2] in INSIDE for frame in (*stack, *callers))
@@ -328,7 +328,7 @@ def _grows(values: np.ndarray) -> bool:
 
 
 def _rate(values: np.ndarray, mark: np.ndarray) -> int:
-    """Return what a step adds in the second half of the values."""
+    """Return the bytes that a step adds in the second half of the values."""
     middle = len(values) // 2
     return round(int(values[-1] - values[middle]) / max(int(mark[-1] - mark[middle]), 1))
 

@@ -66,7 +66,8 @@ class SegmentMap(NamedTuple):
         return max((end - start for start, end in zip(edges[::2], edges[1::2], strict=True)), default=0)
 
     def pinned_parts(self) -> Iterator[tuple[int, Sequence[Held]]]:
-        """Yield what goes back at once only, where something in it is live: its free bytes, and the live blocks."""
+        """Yield the memory that goes back at once only, where something in it is live: its free bytes, and the live
+        blocks."""
         if not self.page:
             if self.blocks:
                 yield self.free, self.blocks
@@ -214,7 +215,7 @@ def _filler(idle: dict[str, int], live: dict[str, int]) -> str:
 
 
 def by_site(segments: Iterable[SegmentMap]) -> list[Holder]:
-    """Return who asked for what is live, the largest first."""
+    """Return the holders of what is live, the largest first."""
     return _grouped((block.site, block.size) for segment in segments for block in segment.blocks)
 
 
@@ -228,7 +229,7 @@ class Frame(NamedTuple):
 
 
 def by_stack(moment: Moment, log: AllocatorLog) -> Frame:
-    """Return what is live at a moment by the frames of the program that led there, from the outside in."""
+    """Return the live memory at a moment by the frames of the program that led there, from the outside in."""
     names = [path or (site,) for path, site in zip(log.callers, log.sites, strict=True)]
     other = {True: (BEFORE_SITE,), False: (UNKNOWN_SITE,)}
     paths = [
@@ -247,7 +248,7 @@ def _framed(name: str, paths: list[tuple[tuple[str, ...], int]], depth: int) -> 
 
 
 def by_size(segments: Iterable[SegmentMap]) -> list[Holder]:
-    """Return what is live by classes of size, a power of two each, the most bytes first."""
+    """Return the live memory by classes of size, a power of two each, the most bytes first."""
     return _grouped((_class(block.size), block.size) for segment in segments for block in segment.blocks)
 
 
@@ -266,10 +267,10 @@ def _grouped(named: Iterable[tuple[str, int]]) -> list[Holder]:
 
 
 def pins(segments: Iterable[SegmentMap]) -> list[Pin]:
-    """Return which live blocks keep free bytes from going back, the most first.
+    """Return the live blocks that keep free bytes from going back, the most first.
 
-    A segment goes back to the driver only as a whole, an expandable one page by page: what is free beside a live block
-    in it is pinned by that.
+    A segment goes back to the driver only as a whole, an expandable one page by page: a live block in it pins the free
+    bytes around it.
     """
     totals: dict[str, list[float]] = {}
     counted: set[Held] = set()
@@ -308,11 +309,11 @@ class SegmentSnapshot(NamedTuple):
     """The other cards, the most reserved first."""
 
     def holders(self) -> list[Holder]:
-        """Return who asked for what is live."""
+        """Return the holders of what is live."""
         return by_site(self.segments)
 
     def pins(self) -> list[Pin]:
-        """Return which live blocks keep free bytes from going back."""
+        """Return the live blocks that keep free bytes from going back."""
         return pins(self.segments)
 
     def plain(self) -> dict[str, Any]:
@@ -336,7 +337,7 @@ class SegmentSnapshot(NamedTuple):
         }
 
     def sentences(self) -> list[str]:
-        """Return what the moment tells."""
+        """Return the facts of the moment."""
         messages = [
             f"{self.path}: the segments of a moment and no history: nothing can be replayed, this is what they tell.",
             f"{self._held()}; the longest free run has {bytes_said(self.largest_free_bytes)}.",
@@ -359,7 +360,7 @@ class SegmentSnapshot(NamedTuple):
         )
 
     def _named_holders(self) -> list[str]:
-        """Return who holds what is live, and which line filled a private pool that is idle."""
+        """Return the holders of what is live, and the line that filled a private pool that is idle."""
         first = [it for it in self.holders() if not it.name.startswith("(")][:3]
         how = " (by the frames of their segments)" if self.by_segment else ""
         named = ", ".join(f"{it.name} {bytes_said(it.bytes)}" for it in first)
@@ -370,7 +371,7 @@ class SegmentSnapshot(NamedTuple):
 
 
 def segment_snapshot_of(logs: Sequence[AllocatorLog], path: str) -> SegmentSnapshot:
-    """Return what the segments of a snapshot tell, the card with most reserved bytes first."""
+    """Return the facts in the segments of a snapshot, the card with most reserved bytes first."""
     by_segment = all((log.blocks.site[log.blocks.state != INACTIVE] < 0).all() for log in logs)
     cards = [_of_card(log, path, by_segment) for log in logs if len(log.segments.size)]
     first, *others = sorted(cards, key=lambda card: (-card.reserved_bytes, card.device))
@@ -402,7 +403,7 @@ def _by_its_site(segment: SegmentMap) -> SegmentMap:
 
 
 def _what_helps(still: SegmentSnapshot) -> str:
-    """Return which setting would have helped, as far as a moment can say it."""
+    """Return the setting that would have helped, as far as a moment can say it."""
     if still.reserved_bytes and still.pinned_free_bytes > 0.05 * still.reserved_bytes:
         if all(segment.page for segment in still.segments):
             return "Its segments are expandable already: what is pinned lies beside live blocks of the same page."

@@ -53,7 +53,7 @@ class SegmentLives(NamedTuple):
     address: np.ndarray
     size: np.ndarray
     page: np.ndarray
-    """int64[segments], bytes of a page of the expandable segment that it is a part of, one with its neighbours; 0 = a
+    """int64[segments], bytes of a page of the expandable segment that it is a part of, one with its neighbors; 0 = a
     segment of its own."""
     pool: np.ndarray
     """int64[segments], which of `AllocatorLog.pools`."""
@@ -309,7 +309,7 @@ class Moment(NamedTuple):
         return int(self.free_runs()[1].max(initial=0))
 
     def free_runs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the free bytes lie: the address and the size of each run, none across two segments."""
+        """Return the free runs: the address and the size of each, none across two segments."""
         ends = self.segment_address + self.segment_size
         edges = np.concatenate([self.segment_address, self.address + self.size])
         until = np.concatenate([self.address, ends])
@@ -319,7 +319,7 @@ class Moment(NamedTuple):
 
 
 def moment_of(lives: Lives, after: int) -> Moment:
-    """Return what is there after so many events.
+    """Return the bytes after so many events.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def moment_of(lives: Lives, after: int) -> Moment:
 def _joined(
     address: np.ndarray, size: np.ndarray, page: np.ndarray, pool: np.ndarray, site: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Return neighbours of a pool that touch and are mapped in pages of one size as one: addresses, sizes, pages, pools
+    """Return neighbors of a pool that touch and are mapped in pages of one size as one: addresses, sizes, pages, pools
     and sites."""
     touches = np.zeros(len(address), bool)
     touches[1:] = (address[1:] == address[:-1] + size[:-1]) & (page[1:] > 0) & (page[1:] == page[:-1])

@@ -67,14 +67,14 @@ def page_of(advice: Diagnosis) -> str:
 
 
 def notebook_of(advice: Diagnosis) -> str:
-    """Return what a notebook shows: the answer, the curves, who holds what, the ten best settings."""
+    """Return the page of a notebook: the answer, the curves, the holders, the ten best settings."""
     table = settings_table(advice.trials[:10], advice.variable)
     parts = (answer_of(advice), curve_chart(advice.curves()), _flame(advice), table)
     return f"<div><style>{notebook_css()}</style>{''.join(parts)}</div>"
 
 
 def rest_of(advice: Diagnosis) -> str:
-    """Return what a page shows below the answer and the recording: who holds what, all sentences, the best settings."""
+    """Return the page below the answer and the recording: the holders, all sentences, the best settings."""
     return f"{_flame(advice)}{_rest(advice)}{settings_table(advice.trials[:10], advice.variable)}"
 
 
@@ -264,7 +264,7 @@ def _level(value: int, top: int) -> str:
 
 
 def segment_chart(segments: list[SegmentMap]) -> str:
-    """Return the largest segments as rows of blocks, coloured by who asked; a block says what it is when pointed at."""
+    """Return the largest segments as rows of blocks, colored by who asked; a block says what it is when pointed at."""
     largest = sorted(segments, key=lambda it: -it.size)[:MOST_SEGMENTS]
     sites = sorted({block.site for segment in largest for block in segment.blocks})
     colours = {site: COLOURS[k % len(COLOURS)] for k, site in enumerate(sites)}

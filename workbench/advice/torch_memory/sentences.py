@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def sentences_of(advice: Diagnosis) -> list[str]:
-    """Return what came out, the most important first."""
+    """Return the results, the most important first."""
     return [
         *five_lines(advice),
         *_steps(advice),
@@ -32,7 +32,7 @@ def sentences_of(advice: Diagnosis) -> list[str]:
 
 
 def what_if_sentence(advice: Diagnosis, changed: WhatIf) -> str:
-    """Return what the peak and the smallest card would be without what a line asks for."""
+    """Return the peak and the smallest card without the requests of a line."""
     own, best = (_peak_and_card(trial) for trial in (changed.own, changed.best))
     before = _peak_and_card(advice.own_trial)
     same = "" if changed.own.settings == changed.best.settings else f"; under {called(changed.best)} {best}"
@@ -43,7 +43,7 @@ def what_if_sentence(advice: Diagnosis, changed: WhatIf) -> str:
 
 
 def _steps(advice: Diagnosis) -> Iterator[str]:
-    """Yield what a step is, and when the named card is full at this rate."""
+    """Yield the name of a step, and the time at which the named card is full at this rate."""
     card = advice.cards[0]
     if card.growth is None:
         return
@@ -150,7 +150,7 @@ def _rests_on(advice: Diagnosis) -> str:
     if advice.is_whole:
         return basis
     return (
-        f"{basis} The history begins with memory in use: each setting starts with what was live then, laid out anew, "
+        f"{basis} The history begins with memory in use: each setting starts with what was live then, laid out again, "
         "and knows nothing of what came and went before. So the recorded settings may come to another peak here than "
         "was recorded; compare settings with each other."
     )

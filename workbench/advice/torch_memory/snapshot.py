@@ -147,7 +147,7 @@ def check_events(logs: Sequence[AllocatorLog], where: str, further: str = "") ->
 
 
 def recorded_of(recordings: Sequence[Recording]) -> Recorded:
-    """Return what histories say of their own allocators, together in the order of time, and card by card."""
+    """Return the figures of histories on their own allocators, together in the order of time, and card by card."""
     logs = [recording.log for recording in recordings]
     held = [recorded_bytes(recording) for recording in recordings]
     return Recorded(
@@ -188,7 +188,8 @@ EXACT_CACHES = {"pytorch_caching": False, "expandable_segments": True}
 
 
 def exact_rows(replay: SnapshotReplay) -> dict[str, CacheRow]:
-    """Return what PyTorch's two caches do from where the recording began: the recorded settings, and both ways to grow.
+    """Return the results of PyTorch's two caches from the beginning of the recording: the recorded settings, and both
+    ways to grow.
 
     `pytorch_caching` gets its memory segment by segment, `expandable_segments` page by page; all other settings are
     those of the recording.
@@ -197,7 +198,7 @@ def exact_rows(replay: SnapshotReplay) -> dict[str, CacheRow]:
 
 
 def cache_row(name: str, replay: SnapshotReplay, expandable: bool) -> CacheRow:
-    """Return what the recorded settings, with or without expandable segments, do from the recorded beginning."""
+    """Return the results of the recorded settings, with or without expandable segments, from the recorded beginning."""
     played = [_played(one, expandable) for one in replay.replays]
     logs = [one.recording.log for one in replay.replays]
     start = sum(one.reserved_at_start for one, _ in played)
@@ -211,7 +212,7 @@ def cache_row(name: str, replay: SnapshotReplay, expandable: bool) -> CacheRow:
 
 
 def _played(one: Replay, expandable: bool) -> tuple[ReplayResult, np.ndarray]:
-    """Return what the allocator did, and the event of each row that it served."""
+    """Return the actions of the allocator, and the event of each row that it served."""
     recording = one.recording
     if expandable == recording.settings.expandable_segments:
         return one.played, recording.event
@@ -221,7 +222,7 @@ def _played(one: Replay, expandable: bool) -> tuple[ReplayResult, np.ndarray]:
 
 
 def by_event(log: AllocatorLog, played: tuple[ReplayResult, np.ndarray]) -> np.ndarray:
-    """Return what each event adds to the bytes that the driver gave in a replay: int64[events]."""
+    """Return the bytes that each event adds to those that the driver gave in a replay: int64[events]."""
     result, (did, event) = np.zeros(len(log.events.action), np.int64), played
     np.add.at(result, event[did.calls[:, 0]], did.calls[:, 2])
     return result
@@ -247,12 +248,12 @@ class Failure(NamedTuple):
 
     @property
     def room_bytes(self) -> int | None:
-        """Return what the allocator could have had at most, None = not told."""
+        """Return the most bytes that the allocator could have had, None = not told."""
         return None if self.driver_free_bytes < 0 else self.reserved_bytes + self.driver_free_bytes
 
     @property
     def lacked_bytes(self) -> int | None:
-        """Return what the driver had too little, 0 = it had enough and refused all the same, None = not told."""
+        """Return the bytes that the driver lacked, 0 = it had enough and refused all the same, None = not told."""
         return None if self.driver_free_bytes < 0 else max(self.needed_bytes - self.driver_free_bytes, 0)
 
 
@@ -267,12 +268,12 @@ class CardHistory:
 
     @property
     def name(self) -> str:
-        """Return what the card is called."""
+        """Return the name of the card."""
         return f"GPU {self.log.device}"
 
     @property
     def events(self) -> int:
-        """Return how many events the history has, 0 = it has none."""
+        """Return the number of events of the history, 0 = it has none."""
         return len(self.log.events.action)
 
     @property
@@ -311,8 +312,8 @@ class CardHistory:
 
     @cached_property
     def need(self) -> Need:
-        """Return what the recorded settings need, from where the recording began; of what failed, the last request is
-        served too.
+        """Return the need of the recorded settings, from the beginning of the recording; if a request failed, the last
+        one is served too.
 
         After an early flush a replay may lay out memory better than PyTorch did. Still the smallest card is no smaller
         than what was live and pinned when memory was tightest. It is larger than the card that failed.
@@ -356,7 +357,7 @@ class CardHistory:
         return self.tightest.event + (self.failure is None)
 
     def moment(self, after: int) -> Moment:
-        """Return what there is after so many events."""
+        """Return the bytes after so many events."""
         return moment_of(self.lives, after)
 
     def segments(self, after: int) -> list[SegmentMap]:
@@ -364,10 +365,11 @@ class CardHistory:
         return segments_at(self.moment(after), self.log)
 
     def reserved(self, settings: AllocatorSettings | None = None) -> np.ndarray:
-        """Return what a replay reserves after each event, under the recorded settings or others: int64[events + 1].
+        """Return the bytes that a replay reserves after each event, under the recorded settings or others: int64[events
+        + 1].
 
         Under its own settings it starts from the recorded segments, so that where the replay is exact it is the
-        recorded curve; under others what was live before the first event is asked for first, laid out anew.
+        recorded curve; under others what was live before the first event is asked for first, laid out again.
         """
         recording = self.replay.recording
         if settings is None:
@@ -386,12 +388,12 @@ class CardHistory:
 
     @cached_property
     def growth(self) -> Growth | None:
-        """Return which lines hold more memory after every step; None = nothing grows."""
+        """Return the lines that hold more memory after every step; None = nothing grows."""
         return growth_of(self.lives, self.log, None if self.failure is None else self.failure.event)
 
     @cached_property
     def requests(self) -> ReplayInput:
-        """Return what the program asks for, whatever the settings; of what was refused, the last request alone."""
+        """Return the requests of the program, whatever the settings; of those refused, the last one alone."""
         return asking_of(self.replay.recording, self._last_refused)
 
     @property

@@ -76,7 +76,7 @@ class Timeline(NamedTuple):
     """The place of the moment that the advice is about."""
 
     def bottoms(self) -> list[np.ndarray]:
-        """Return what lies below each piece, from its first place to its end: int64[end - first] of each."""
+        """Return the total below each piece, from its first place to its end: int64[end - first] of each."""
         top = np.zeros(len(self.moments), np.int64)
         result = []
         for piece in self.pieces:
@@ -163,7 +163,7 @@ def timeline_of(card: CardHistory, places: int = PLACES, most: int = MOST_PIECES
 
 
 def _area(piece: Piece) -> tuple[int, str, tuple[str, ...], int]:
-    """Return what orders pieces by how much of the picture they take, and decides ties."""
+    """Return the key that orders pieces by their area in the picture, and decides ties."""
     return piece.bytes * piece.places, piece.site, piece.callers, -piece.first
 
 

@@ -87,14 +87,14 @@ class Trial(NamedTuple):
 
     @property
     def simplicity_key(self) -> tuple[int, int, str]:
-        """Return what orders settings that do the same, the simplest first: fewest keys, the largest limit on
+        """Return the key that orders settings with equal results, the simplest first: fewest keys, the largest limit on
         splitting (which leaves most as it is), then by name."""
         limit = self.settings.max_split_size_mb or 1 << 40
         return self.conf.count(":") - self.conf.count(":["), -limit, self.conf
 
     @property
     def outcome(self) -> tuple[object, ...]:
-        """Return what a table shows of it: settings that are equal in it did the same."""
+        """Return its row in a table: settings with equal rows did the same."""
         return self.reserved_peak_bytes, self.driver_calls, self.driver_ns, self.smallest_card_bytes, self.fits
 
     @property
@@ -115,7 +115,7 @@ class Trial(NamedTuple):
 
 
 def assignment(variable: str, conf: str) -> str:
-    """Return what to put before a command in a shell.
+    """Return the words to put before a command in a shell.
 
     >>> assignment("PYTORCH_CUDA_ALLOC_CONF", "roundup_power2_divisions:[8:0,>:8]")
     "PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[8:0,>:8]'"

@@ -2,7 +2,7 @@
 
 A drawing never repeats by hand what the code decides: it asks the policy or runs the engine, and draws the reply.
 `{{drawing NAME}}` on a page stands for the drawing of that name; reference pages have some of their own. A notebook
-shows one with the colours that pages of the site take from their style sheet.
+shows one with the colors that pages of the site take from their style sheet.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def drawing(name: str) -> NotebookDrawing:
 
 
 def _style() -> str:
-    """Return the rules of the site about drawings, with its light colours on white, which every theme can show."""
+    """Return the rules of the site about drawings, with its light colors on white, which every theme can show."""
     sheet = _SHEET.read_text("utf-8")
     colours = sheet[sheet.index("body {") + 6 : sheet.index("}")]
     rules = "\n".join(re.findall(r"^svg\.drawing[^{}]*\{[^}]*\}", sheet, re.MULTILINE))

@@ -17,7 +17,7 @@ SLOTS_LEFT, WIDE, BOX = 130, 640, 26
 
 
 def windows() -> str:
-    """Return which priority is on top at each cycle of a period of the windows."""
+    """Return the priority on top at each cycle of a period of the windows."""
     return _priorities(policy_of("priority", "priority_windows", lengths=[8, 4, 2, 1]), 15)
 
 
@@ -36,12 +36,12 @@ def _priorities(policy: Any, cycles: int) -> str:
 
 
 def rotated_split() -> str:
-    """Return how waves of three groups go to four units, as it is meant."""
+    """Return the assignment of waves of three groups to four units, as it is meant."""
     return units(policy_of("units", "rotated_split"))
 
 
 def units(policy: Any) -> str:
-    """Return how the waves of six groups are shared out over the four units of a module."""
+    """Return the assignment of the waves of six groups to the four units of a module."""
     count, groups = 4, (3, 2, 5, 1, 3, 2)
     picture = Svg(f"{policy.name}: waves of groups of {', '.join(map(str, groups))} over {count} units", 560, 190)
     taken, pointer = [0] * count, policy.first_pointer(0, 0)
@@ -61,7 +61,7 @@ def units(policy: Any) -> str:
 
 
 def module_choice() -> str:
-    """Return what four modules have left, and which one some policies take for the next group."""
+    """Return the free blocks of four modules, and the one that some policies take for the next group."""
     rows, names = [(10, 20, 8, 4), (12, 10, 16, 3), (18, 24, 20, 8), (9, 9, 9, 9)], ("vgpr", "sgpr", "slots", "LDS")
     picture = Svg("Free amounts of four modules, and which module takes the next group", 620, 240)
     most = max(max(row) for row in rows)
@@ -121,7 +121,7 @@ def _dies_of(policy: Any) -> list[tuple[str, str]]:
 
 
 def admission() -> str:
-    """Return which of eight modules the groups of two channels take, by some policies."""
+    """Return the modules, of eight, that the groups of two channels take, by some policies."""
     chosen = (
         policy_of("admission", "open_to_all"),
         policy_of("admission", "partition_by_channel", parts="0-3 | 4-7"),
@@ -133,7 +133,7 @@ def admission() -> str:
 
 
 def admitted(policy: Any) -> str:
-    """Return which of eight modules the groups of two channels take."""
+    """Return the modules, of eight, that the groups of two channels take."""
     return rows_of(
         f"{policy.name}: modules 0 to 7 of two groups each, and the channels of these", _admitted_rows(policy)
     )
@@ -152,7 +152,7 @@ def _admitted_rows(policy: Any) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def decisions() -> str:
-    """Return every engine with its slots; those of the same question have the same colour."""
+    """Return every engine with its slots; those of the same question have the same color."""
     engines = [name for name in mechanisms() if is_built_in(name)]
     rows = {name: _lines_of_slots(list(mechanism(name).engine.slots)) for name in engines}
     questions = sorted({mechanism(name).engine.question_of(slot) for name in engines for slot in _slots(name)})

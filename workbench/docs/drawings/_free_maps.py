@@ -56,7 +56,7 @@ def run_lengths(free: str = MAP) -> str:
 
 
 def probe(policy: Any) -> str:
-    """Return what a probe reports of a map beside the longest run; empty where it is not made for so few blocks."""
+    """Return the report of a probe on a map next to the longest run; empty where it is not made for so few blocks."""
     try:
         reported = policy.longest(MAP)
     except WorkbenchError:
@@ -70,7 +70,7 @@ def probe(policy: Any) -> str:
 
 
 def grouped_run() -> str:
-    """Return what the grouped probe sees: whole groups that are free, and the run of those."""
+    """Return the view of the grouped probe: whole groups that are free, and the run of those."""
     groups = 4
     size = len(MAP) // groups
     whole = [MAP[k * size : (k + 1) * size] == "1" * size for k in range(groups)]

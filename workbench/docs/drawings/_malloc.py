@@ -58,7 +58,7 @@ def _title(policy: Any, served: list[Any]) -> str:
 
 
 def _overlap(rows: list[tuple[Any, tuple[int, int, int]]]) -> int:
-    """Return how many bytes belong to more than one lane of a block."""
+    """Return the number of bytes that belong to more than one lane of a block."""
     owners: dict[tuple[int, int], int] = {}
     for one, (_, offset, size) in rows:
         for byte in range(offset, offset + size):
@@ -67,7 +67,8 @@ def _overlap(rows: list[tuple[Any, tuple[int, int, int]]]) -> int:
 
 
 def lock_acquisitions() -> str:
-    """Return how often the lock of the heap is taken, by thread and by warp, counted from what policies ask."""
+    """Return the number of times that the lock of the heap is taken, by thread and by warp, counted from what policies
+    request."""
     threads = [16] * 128
     ways = (
         policy_of("serve", "per_thread"),

@@ -11,7 +11,7 @@ SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
 
 
 def placement(policy: Any, length: int = 4, free: str = MAP) -> str:
-    """Return what a placement policy does with one request: the map, every feasible start, its choice."""
+    """Return the steps of a placement policy for one request: the map, every feasible start, its choice."""
     starts = policy.start_map(free, length)
     start = policy.place(free, length)
     where = "does not fit" if start is None else f"starts at {start}"
@@ -71,7 +71,7 @@ def first_fit() -> str:
 
 
 def drain() -> str:
-    """Return who sat where and when, in two runs of the engine on the same queue of requests."""
+    """Return the places and times of workgroups, in two runs of the engine on the same queue of requests."""
     picture = Svg("The same queue of 60 requests placed by first fit and by nearest boundary", 660, 352)
     for panel, policy in enumerate((policy_of("placement", "first_fit"), policy_of("placement", "nearest_boundary"))):
         _timeline(picture, policy, 50 + panel * 310)

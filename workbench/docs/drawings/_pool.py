@@ -11,7 +11,7 @@ from workbench.errors import WorkbenchError
 
 GIB = 1 << 30
 CARDS = (("gpu1", 10, 24.0), ("gpu2", 90, 48.0), ("gpu3", 40, 150.0), ("gpu6", 150, 60.0))
-"""Cards beside a borrower: name, free bytes, GB/s to it."""
+"""Cards other than a borrower: name, free bytes, GB/s to it."""
 
 
 def dgx_1v() -> str:
@@ -81,7 +81,7 @@ def best_fit_split_drawing() -> str:
 
 
 def target(policy: Any) -> str:
-    """Return which of four cards lends when a card is full; empty where a policy needs more than that."""
+    """Return the card, of four, that lends when a card is full; empty where a policy needs more than that."""
     try:
         lender = policy.choose(size=20, cards=list(CARDS))
     except (WorkbenchError, ValueError):
@@ -108,7 +108,7 @@ def _lending(name: str, lender: str | None) -> str:
 
 
 def lending() -> str:
-    """Return who lends next as memory runs out: by the fastest link alone, or by links and free memory."""
+    """Return the next lenders as memory runs out: by the fastest link alone, or by links and free memory."""
     picture = Svg("Which card serves ten requests of 20 bytes, one after the other", 620, 120)
     for row, policy in enumerate(
         (policy_of("target", "max_bandwidth"), policy_of("target", "bandwidth_then_most_free", threshold_gbps=48))

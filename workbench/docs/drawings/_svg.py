@@ -1,6 +1,6 @@
 """A picture as SVG that stands in a page, and a policy by name or a run to draw one of.
 
-Colours come from the page's style, so that it is right in the dark too.
+Colors come from the page's style, so that it is right in the dark too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.policies.policy import read_policy
 
 
 class Svg:
-    """A drawing that grows by boxes, words and lines; classes of the site's style give colours.
+    """A drawing that grows by boxes, words and lines; classes of the site's style give colors.
 
     >>> picture = Svg("A box", 40, 20)
     >>> picture.box(0, 0, 10, 10, "free")

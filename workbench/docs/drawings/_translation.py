@@ -33,7 +33,7 @@ def directory() -> str:
 
 
 def protected_eviction() -> str:
-    """Return which entry of a set goes when what many cores hold is protected."""
+    """Return the entry of a set that goes when entries that many cores hold are protected."""
     policy = policy_of("eviction", "sharing_aware_eviction", base="mru", candidates=4, share_threshold=3)
     degrees = (3, 2, 1, 1)
     victim = policy.victim(degrees=degrees)
@@ -70,7 +70,7 @@ def eviction(policy: Any) -> str:
 
 
 def served_by() -> str:
-    """Return what served the accesses of one small run of the engine, with and without a directory."""
+    """Return the sources that served the accesses of one small run of the engine, with and without a directory."""
     runs = {name: _served(name) for name in ("no_directory", "directory")}
     kinds = [kind for kind in ("private", "peer", "shared", "walk") if any(kind in run for run in runs.values())]
     most = max(count for run in runs.values() for _, count in run.values())

@@ -107,7 +107,7 @@ def _number(value: Any) -> str:
 
 
 def verdict_summary() -> str:
-    """Return how many claims of each specification came out how."""
+    """Return the number of claims of each specification for each verdict."""
     columns, rows = [*(word.replace("_", " ") for word in WORDS), NOT_JUDGED], list[list[object]]()
     for page, claims in _members().items():
         came = [*map(_verdict_word, claims)]
@@ -118,18 +118,18 @@ def verdict_summary() -> str:
 
 
 def verdict_words() -> str:
-    """Return what each verdict means."""
+    """Return the meaning of each verdict."""
     rows = [[f"**{word.replace('_', ' ')}**", meaning] for word, meaning in WORDS.items()]
     return table(["verdict", "it holds, or what is shown"], rows)
 
 
 def claim_kinds() -> str:
-    """Return what each kind of claim means."""
+    """Return the meaning of each kind of claim."""
     return table(["kind", "it means"], [[kind.replace("_", " "), meaning] for kind, meaning in KINDS.items()])
 
 
 def statistics() -> str:
-    """Return what each name of an estimate means."""
+    """Return the meaning of each name of an estimate."""
     return table(["name", "the estimate is"], [[name, meaning] for name, meaning in STATISTICS.items()])
 
 

@@ -25,7 +25,7 @@ def word_pages() -> Iterator[Page]:
 
 
 def _documented(name: str) -> str:
-    """Return what lets Sphinx put in what a word is."""
+    """Return the directive by which Sphinx inserts the docstring of a word."""
     base = name.removeprefix("policies.")
     value = find_word(name) if base == name else getattr(find_word("policies"), base)
     kind = "class" if isinstance(value, type) else "function"

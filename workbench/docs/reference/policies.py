@@ -74,7 +74,7 @@ def _sees(base: type[Policy]) -> str:
 
 
 def _askers(question: str, slots: Sequence[tuple[str, str]]) -> str:
-    """Return which engines ask, and how a sweep names a policy that answers."""
+    """Return the engines that ask, and the name in a sweep of a policy that answers."""
     lines = [f"- engine {ref(f'`{engine}`', engine_path(engine))}, slot `{slot}`" for engine, slot in slots]
     sweep = "\n".join(
         f"policy: {{{slot}: {next(iter(policies(question)))}}}    # engine: {engine}" for engine, slot in slots

@@ -101,7 +101,7 @@ WORKLOAD_KIND = Kind(
 
 
 def importer_pages() -> Iterator[Page]:
-    """Yield the one page of all formats that are read, a room of them after the other."""
+    """Yield the one page of all formats that are read, a package of them after the other."""
     rooms = groupby(
         sorted(importers().items(), key=lambda item: type(item[1]).__module__), lambda item: type(item[1]).__module__
     )

@@ -35,7 +35,7 @@ def note_resident(columns: Columns, state: State, entry: int, module: int, sign:
 
 @inlined
 def _of_kernel(play: Play, module: int, kernel: int) -> int:
-    """Return how many groups of a kernel are resident in a module, those in its queue among them."""
+    """Return the number of groups of a kernel that are resident in a module, those in its queue among them."""
     columns, state = play.columns, play.state
     count, slot = 0, state.between.module_first[module]
     while slot != NONE:

@@ -172,7 +172,7 @@ def _speaker(policy: Policy) -> Speaker:
 
 
 def _reported(case: Case, resource: Resource, probe: Probe | None) -> int:
-    """Return what is reported of an empty resource: a probe that saves hardware may never say that all is free."""
+    """Return the report of an empty resource: a probe that saves hardware may never say that all is free."""
     if probe is None or case.slots.placement_of(resource).layout == "scattered":
         return resource.blocks
     return _reported_of(probe, resource.blocks)
@@ -180,7 +180,7 @@ def _reported(case: Case, resource: Resource, probe: Probe | None) -> int:
 
 @remembered
 def _reported_of(probe: Probe, blocks: int) -> int:
-    """Return what a probe reports of so many free blocks; one that raises is left to the run, which says so."""
+    """Return the report of a probe on so many free blocks; one that raises is left to the run, which says so."""
     report = _speaker(probe).ask(ProbeView(all_free(blocks), blocks, KEPT[0]))
     return blocks if report == RAISED else report
 

@@ -67,7 +67,7 @@ class Dispatch(Simulator[DispatchRecord]):
         return self.read_table(given, of_part=False)
 
     def read_table(self, given: Case, of_part: bool) -> Run:
-        """Return what the setup and the seed determine; of a part, whose groups are yet to be put forward, too."""
+        """Return all that the setup and the seed determine; of a part, whose groups are yet to be put forward, too."""
         resources, given = given.machine.resources(), checked_case(given)
         groups = given.setup.workload.groups(given.machine, given.streams)
         check_table(groups, resources, of_part)
@@ -187,7 +187,7 @@ def _pace(play: Play, sent: int) -> np.ndarray:
 
 
 def _between(run: Run, play: Play, sent: int) -> Between:
-    """Return what stood between queue and unit, and how the run ended."""
+    """Return the record of queue and units, and of how the run ended."""
     state, lot, groups = play.state, play.columns.lot, run.groups
     start, begin, end = state.between.start[:sent], state.between.begin[:sent], state.between.end[:sent]
     group, waves = state.group[:sent], state.sent[:sent].sum(axis=1)

@@ -5,10 +5,11 @@ rounded once, so all counts are whole numbers and nothing drifts. A module's rat
 dispatch; the changes of each module form a list, which the far end of a window follows.
 
 Or others enter it (spec 6, R16, N10), as spans of cycles in which something was executed evenly, a list a module in the
-order in which they begin. The past is read up to a few edges that move forward in time alone (now, the far end of every
-window), so each reader keeps what the spans in front came to that have ended, and adds up those that have not: n
-instructions over d cycles are floor(n e / d) after e of them. A span may be entered late: instructions of a window are
-counted exactly; halved counters and energies of thermal steps take it at the next time at which they are read.
+order in which they begin. The past is read up to a few edges that move forward in time alone, such as now and the far
+end of every window. Each reader keeps the sum of the spans in front of its edge that have ended, and adds up the
+others. After e of its d cycles a span of n instructions counts floor(n e / d). A span may be entered late: instructions
+of a window are counted exactly; halved counters and energies of thermal steps take it at the next time at which they
+are read.
 """
 
 from __future__ import annotations
@@ -249,7 +250,7 @@ def read_edge(policies: Policies, state: State, term: int, module: int, now: int
 
 
 BEGIN, END, BEFORE, BEHIND, KIND, AMOUNT = range(6)
-"""Columns of a span: its first cycle, the one after its last, its neighbours, the class, how much of it."""
+"""Columns of a span: its first cycle, the one after its last, its neighbors, the class, how much of it."""
 ENTERED_CLASSES = 8
 """Those of instructions, then translation stalls and lock waits."""
 FIRST, LAST = 0, 1
@@ -347,7 +348,7 @@ def _link_span(state: State, module: int, row: int) -> None:
 
 @inlined
 def _join_spans(state: State, module: int, before: int, behind: int) -> None:
-    """Make two spans neighbours; -1 stands for the end of the list."""
+    """Make two spans neighbors; -1 stands for the end of the list."""
     if before == NONE:
         state.span_ends[FIRST, module] = behind
     else:

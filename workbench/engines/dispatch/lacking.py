@@ -20,7 +20,7 @@ LIKE, FIRST, END = range(3)
 
 
 def lacking(play: Play) -> Lacking:
-    """Return what the groups of a run that hangs lack, channel by channel and in the order of the queues."""
+    """Return the lack of each group of a run that hangs, channel by channel and in the order of the queues."""
     waiting = play.columns.arrival.size + play.state.part.shape[0]
     rows = np.zeros((waiting * play.shape.blocks.size, 6), np.int64)
     count = _write_all(play, np.full(3, NONE), rows)

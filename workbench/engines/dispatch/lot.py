@@ -89,7 +89,7 @@ def _ranks(groups: Groups, kernel: np.ndarray) -> np.ndarray:
 
 
 def when_forward(arrival: np.ndarray, lot: Lot) -> np.ndarray:
-    """Return when each entry may come forward: a cluster with its last group (R10)."""
+    """Return the cycle at which each entry may come forward: a cluster with its last group (R10)."""
     if not (lot.beside.size and (lot.beside >= 0).any()):
         return arrival
     forward = arrival.copy()

@@ -146,5 +146,5 @@ def number_dispatch(play: Play, entry: int) -> None:
 
 @kernel
 def memory_of(state: State, offer: int) -> int:
-    """Return whose memory the module choice has for an offer: 0 = that of all dies, d + 1 = that of die d (E8)."""
+    """Return the memory of the module choice for an offer: 0 = that of all dies, d + 1 = that of die d (E8)."""
     return state.between.waits_for[offer] + 1

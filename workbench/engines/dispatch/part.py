@@ -3,7 +3,7 @@
 The routines take a play by reference and whole numbers and return a whole number, so that a compiled calendar may call
 them by address (spec 6, R2, R16). What is asked may lie ahead, but for a cancellation; nothing happens before its
 moment comes. Groups whose application was refused leave their channels unserved (E2); what modules execute is entered
-into as many spans as there is room for (N10).
+into as many spans as there is space for (N10).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def least_end(play: Play, dispatch: int) -> int:
 def ask_cancel_range(play: Play, first: int, last: int, cycle: int) -> int:
     """Take what waits of the groups from `first` to `last` out of the queues at the present cycle.
 
-    Returns how many entries left; it stops early where more answers may have no room. A round follows where others
+    Returns how many entries left; it stops early where more answers may have no space. A round follows where others
     wait, also if none left. REFUSED where something else comes before.
     """
     if not _is_present(play.state, cycle):
@@ -156,7 +156,7 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
     """Enter what a module executes, evenly, from a cycle on for so many cycles, or in that cycle alone if they are 0.
 
     Classes are those of instructions (0 to 5: move, load, store, matrix, compare, jump), translation stalls (6) and
-    lock waits (7). REFUSED where there is no such module or class, FULL where there is no room. Where no policy reads
+    lock waits (7). REFUSED where there is no such module or class, FULL where there is no space. Where no policy reads
     the past nothing is kept.
     """
     if not 0 <= module < play.shape.modules or not 0 <= kind < ENTERED_CLASSES:
@@ -195,9 +195,9 @@ FULL = REFUSED - 1
 
 @noinline
 def enter(play: Play, module: int, kind: int, begin: int, end: int, amount: int, now: int) -> int:
-    """Enter something that a module executes of a class from one cycle on and before another; FULL without room.
+    """Enter something that a module executes of a class from one cycle on and before another; FULL without space.
 
-    Room is what nobody will read again: spans that ended before the longest window.
+    Space is freed from spans that will not be read again: those that ended before the longest window.
     """
     state = play.state
     if state.counters[COUNT.span_free] == NONE:

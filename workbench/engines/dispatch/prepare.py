@@ -214,17 +214,17 @@ def is_between(case: Case, groups: Groups) -> bool:
 
 
 def channels_of(groups: Groups) -> int:
-    """Return how many channels there are."""
+    """Return the number of channels."""
     return max(groups.channels, int(groups.channel.max(initial=0)) + 1)
 
 
 def levels_of(groups: Groups) -> int:
-    """Return how many static priorities there are."""
+    """Return the number of static priorities."""
     return max(groups.levels, int(groups.priority.max(initial=1)))
 
 
 def lasting(case: Case, duration: np.ndarray) -> np.ndarray:
-    """Return how long groups run where a layout slows them down: each placement policy counts once."""
+    """Return the durations of groups where a layout slows them down: each placement policy counts once."""
     for policy in dict.fromkeys((case.slots.placement, case.slots.shared_placement)):
         duration = np.asarray(policy.lasting(duration), np.int64)
     return duration
@@ -376,7 +376,7 @@ def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.n
 
 
 def selection_seed(streams: Streams) -> int:
-    """Return what the random numbers of the policy that selects channels follow from."""
+    """Return the seed of the random numbers of the policy that selects channels."""
     return streams.integer("selection")
 
 

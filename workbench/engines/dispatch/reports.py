@@ -36,7 +36,7 @@ ask_probe = PROBE.ask
 
 @inlined
 def probed(shape: Shape, policies: Policies, state: State, resource: int, row: int, now: int) -> int:
-    """Return what the probe says of a free map as it is; of a scattered resource, how many blocks are free."""
+    """Return the report of the probe on a free map as it is; of a scattered resource, the number of free blocks."""
     words = state.free[row][: shape.words[resource]]
     if shape.scattered[resource]:
         return count_free(words)

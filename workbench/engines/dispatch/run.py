@@ -166,18 +166,18 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
 
 
 def _most_parts(run: Run) -> int:
-    """Return how many sub-groups there can be at the end of all splitting."""
+    """Return the largest number of sub-groups at the end of all splitting."""
     columns = run.columns
     return int(columns.waves[columns.independent].sum()) if splits(run.given) else 0
 
 
 def most_dispatches(run: Run) -> int:
-    """Return how often at most something is dispatched: each group, or its parts."""
+    """Return the largest number of dispatches: each group, or its parts."""
     return run.columns.arrival.size + _most_parts(run)
 
 
 def _memories(run: Run) -> np.ndarray:
-    """Return what the placement policies remember of each map at the start: int64[maps, most slots].
+    """Return the memory of the placement policies of each map at the start: int64[maps, most slots].
 
     One that draws has a stream of its own for every map.
     """
@@ -198,7 +198,7 @@ def _memories(run: Run) -> np.ndarray:
 
 
 def _copies(shape: Shape, resource: int) -> int:
-    """Return how many maps there are of a resource."""
+    """Return the number of maps of a resource."""
     return shape.modules * (shape.units if resource < shape.of_unit else 1)
 
 

@@ -93,7 +93,7 @@ class Columns(NamedTuple):
     demand: np.ndarray
     """int64[groups, resources]: blocks a wave of a unit's resource, blocks a group of a module's."""
     instructions: np.ndarray
-    """int64[groups, 6], or no rows where nobody asks for them."""
+    """int64[groups, 6], or no rows where they are not requested."""
     rates: np.ndarray
     """int64[groups, 6], instructions a cycle in units of 2**-20, or no rows."""
     following: np.ndarray
@@ -150,7 +150,7 @@ class Rules(NamedTuple):
     asks_admission: int = 0
     asks_die: int = 0
     in_order: int = 0
-    """Whether kernels wait for those before: FULL_OVERLAP, LEFTOVER or SERIALISE."""
+    """Whether kernels wait for those before: FULL_OVERLAP, LEFTOVER or Serialize."""
     clusters: int = 0
     """1 where some groups start together."""
     spread: int = 0
@@ -201,7 +201,7 @@ class Terms(NamedTuple):
     held: Answers
     """The same of those that are told of pages."""
     holder: Answers
-    """Who is asked for pages: a routine and the tuple that it runs on; 0 where nobody is."""
+    """The answerer of questions about pages: a routine and the tuple that it runs on; 0 where there is none."""
 
 
 class Warmth(NamedTuple):

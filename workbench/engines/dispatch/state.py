@@ -67,7 +67,7 @@ class Counters(NamedTuple):
     tries: int
     """Refusals at allocation in a row while all modules were empty."""
     answered: int
-    """Answers that nobody has taken yet."""
+    """Answers that are not taken yet."""
     verdicts: int
     """Verdicts among them."""
     failing: int

@@ -1,6 +1,6 @@
 """The columns of an engine's state: each array is declared once at its field, by its type, its axes and its fill.
 
-A log is a column that grows with the run: kernels allocate nothing, and how much room it needs is known at the end.
+A log is a column that grows with the run: kernels allocate nothing, and how much space it needs is known at the end.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Engine(Protocol):
     machine: type[Described]
     """The kind of machine that it simulates."""
     workload_kind: str
-    """The method of a workload that gives what this engine serves: one of `KINDS` of the room of workloads."""
+    """The method of a workload that gives what this engine serves: one of `KINDS` of the package of workloads."""
 
     def question_of(self, slot: str) -> str:
         """Return the question that the policy of a slot answers."""

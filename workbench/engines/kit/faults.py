@@ -72,7 +72,7 @@ class Fault(NamedTuple):
     raised: bool = False
     """Whether the policy raised, or never ended, instead of giving an answer."""
     log: str = ""
-    """The log that is full, of a run that is played again with more room."""
+    """The log that is full, of a run that is played again with more space."""
     starved: bool = False
     """Whether something waits for ever: such runs have a status of their own."""
 
@@ -97,7 +97,7 @@ def stuck(sentence: str, starved: bool = False) -> Any:
 
 
 def full(log: str) -> Any:
-    """Declare that a run stopped because it had no more room, named by one of its sizes."""
+    """Declare that a run stopped because it had no more space, named by one of its sizes."""
     return Fault("", log=log)
 
 
@@ -111,7 +111,7 @@ def fail(counters: np.ndarray, fault: int, cycle: int, row: int, answer: int) ->
 
 
 def stop_of(counters: np.ndarray) -> Stop:
-    """Return what stopped a run."""
+    """Return the reason why a run stopped."""
     return Stop(*counters[: len(STOP)].tolist())
 
 

@@ -1,7 +1,7 @@
-"""The frame of an engine around every run: read a setup, make room, play the loop, grow a log, check faults.
+"""The frame of an engine around every run: read a setup, make space, play the loop, grow a log, check faults.
 
 The first run of a user's answer in a process tests every array index: compiled code reads past an end silently. A run
-whose logs were too short is played again with more room.
+whose logs were too short is played again with more space.
 
 An engine's part is the state of a run with the routines of its module `part` (spec 6, R2), which take that state by
 reference and whole numbers and return a whole number: a compiled calendar calls them by address.
@@ -59,7 +59,7 @@ class Attempt(NamedTuple):
     """How a run is played this time."""
 
     room: Mapping[str, int]
-    """Rows that each log has room for, and whatever else is made larger until it suffices."""
+    """Rows that each log has space for, and whatever else is made larger until it suffices."""
     events: bool
     """Whether logs are kept that only the event log needs."""
     checked: bool
@@ -71,7 +71,7 @@ class Simulator(Generic[Record]):
 
     An engine gives `read` (what the setup determines, checked), `begin` (the arguments of the loop, among them the
     `state`), `loop` (the compiled function), `words` (what the sentences of its faults name) and `record`. Its random
-    streams, the watching of a user's first run, room for logs, faults and their errors are the same for all.
+    streams, the watching of a user's first run, space for logs, faults and their errors are the same for all.
     """
 
     name: ClassVar[str]
@@ -111,7 +111,7 @@ class Simulator(Generic[Record]):
         """
 
     def read(self, given: Any) -> Any:
-        """Return what the setup and the seed determine, with `given` among it; refuse what cannot run.
+        """Return all that the setup and the seed determine, with `given` among it; refuse what cannot run.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class Simulator(Generic[Record]):
         return [policy for policy in run.given.slots if policy.asks is not None]
 
     def room(self, run: Any) -> Mapping[str, int]:
-        """Return what is made larger until it suffices, with its first sizes; logs begin without room."""
+        """Return the sizes that grow until they suffice, as they are at first; logs begin without space."""
         return {}
 
     def begin(self, run: Any, attempt: Attempt) -> Any:
@@ -137,11 +137,11 @@ class Simulator(Generic[Record]):
         raise NotImplementedError
 
     def words(self, run: Any, state: Any, stop: Stop) -> Mapping[str, Any]:
-        """Return what sentences about a fault name: `where` it happened, and the engine's own words."""
+        """Return the words for a sentence about a fault: `where` it happened, and the engine's own words."""
         raise NotImplementedError
 
     def record(self, run: Any, play: Any) -> Record:
-        """Return what happened."""
+        """Return the record of the run."""
         raise NotImplementedError
 
     def validate(self, setup: Setup, seed: int) -> None:
@@ -191,14 +191,14 @@ class Simulator(Generic[Record]):
         return play
 
     def check(self, run: Any, counters: np.ndarray, state: Any = None) -> None:
-        """Raise the error of what stopped a run, unless that was want of room."""
+        """Raise the error of what stopped a run, unless that was lack of space."""
         if counters[STOP.fault] != FINE:
             stop = stop_of(counters)
             if not fault_of(self.faults, stop).log:
                 raise policy_error(self.faults, run.given.slots, stop, self.words(run, state, stop))
 
     def _needed(self, events: bool, play: Any, room: Mapping[str, int]) -> Mapping[str, int]:
-        """Return the room that a run would have needed."""
+        """Return the space that a run would have needed."""
         counters = play.state.counters
         if counters[STOP.fault] != FINE:
             log = fault_of(self.faults, stop_of(counters)).log
@@ -272,7 +272,7 @@ Sizes = Mapping[str, int]
 
 
 def with_room(play: Callable[[Sizes], Played], needed: Callable[[Played, Sizes], Sizes], sizes: Sizes) -> Played:
-    """Return a run that had room for everything: played once, and again with more room as long as some was missing.
+    """Return a run that had space for everything: played once, and again with more space as long as some was missing.
 
     All plays are the same to the bit, for a log that is full is counted on and changes nothing else.
 

@@ -72,7 +72,7 @@ class Template(Generic[Whole]):
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Yield what a tuple and the tuples within it hold; of those that hold nothing that changes, the tuple."""
+    """Yield the values in a tuple and in the tuples within it; of those that hold nothing that changes, the tuple."""
     if _may_change(value):
         for field in value:
             yield from _leaves(field)

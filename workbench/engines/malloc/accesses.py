@@ -131,7 +131,7 @@ def _plan(run: Run) -> None:
 
 @kernel
 def _bytes(run: Run, request: int) -> int:
-    """Return how many bytes a request asks for now, header included."""
+    """Return the bytes that a request asks for now, header included."""
     cuts, low, high = run.cuts, _to_int64(run.state.walks[request, LOW]), _to_int64(run.state.walks[request, HIGH])
     size = _to_int64(run.rules.header)
     if high - low == cuts.first[request + 1] - cuts.first[request]:

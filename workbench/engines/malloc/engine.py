@@ -76,7 +76,7 @@ class Play(NamedTuple):
     occupied: int
 
     def run(self) -> Run:
-        """Return what the compiled routines see."""
+        """Return the view that compiled routines get."""
         return Run(*self[:-1])
 
 
@@ -193,7 +193,7 @@ class Malloc(Simulator[MallocRecord]):
 
 
 def _fresh(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, room: Mapping[str, int], part: bool) -> State:
-    """Return a state in which nobody waits and nothing is granted."""
+    """Return a state in which no request waits and nothing is granted."""
     rows, requests = len(columns.arrival), len(cuts.leader)
     blocks = blocks_at_most(rules, rows, requests)
     arena_frees = rules.any_frees and rules.frees == ARENA

@@ -4,7 +4,7 @@ A cycle has four ranks: what is given up goes back, critical sections end, reque
 start. What is due by then goes back before a section asks the heap. Nothing is done for cycles without an event. The
 line in front of each arena's lock knows who comes, who is next, how often was tried in vain (spec 2, R15, R21).
 
-Where the heap grows, a section that finds no room asks the pool for a chunk (spec 6, R14, E8). The lock is held until
+Where the heap grows, a section that finds no space asks the pool for a chunk (spec 6, R14, E8). The lock is held until
 the pool has answered; the section goes on then, and lasts as long as any other. A refused chunk leaves the decision to
 the failure policy, which is null in the end. Chunks lie behind each other in the range of addresses that was set aside
 for the arena.
@@ -65,7 +65,7 @@ ENDS, COMES, STARTS = RANK.malloc_answers, RANK.malloc_requests, RANK.services
 
 @inlined
 def let_one_happen(run: Run, comes: int) -> int:
-    """Let the first event happen, given the moment at which the next request comes to its line; return it anew."""
+    """Let the first event happen, given the moment at which the next request comes to its line; return it again."""
     counters, state = run.state.counters, run.state
     soonest = state.next_event[1]
     if not run.rules.skips:
@@ -176,7 +176,7 @@ def _start(run: Run, at: int, now: int) -> None:
 
 @inlined
 def _enters(rules: Rules, state: State, at: int, now: int) -> int:
-    """Return who enters the section now; -1 where all who wait try later, which is planned."""
+    """Return the request that enters the section now; -1 where all that wait try later, which is planned."""
     if rules.lock != BACK_OFF:
         before = state.counters[COUNT.failures]
         request = next_in_line(rules, state, at)
@@ -188,7 +188,7 @@ def _enters(rules: Rules, state: State, at: int, now: int) -> int:
 
 @noinline
 def _enters_by_back_off(rules: Rules, state: State, at: int, now: int) -> int:
-    """Return who tries now; -1 where all who wait try later, which is planned."""
+    """Return the request that tries now; -1 where all that wait try later, which is planned."""
     cycle, request, before = soonest_try(rules, state, at, now)
     if cycle > now:
         set_time(state.next_event, at, moment(cycle if rules.skips else now + 1, STARTS))
@@ -312,7 +312,7 @@ def may_grow(run: Run, request: int, at: int) -> bool:
 
 @kernel
 def _wanted(run: Run, request: int) -> int:
-    """Return the granules of the chunk that a request needs: whole chunks in which it, or its size class, has room."""
+    """Return the granules of the chunk that a request needs: whole chunks in which it, or its size class, has space."""
     rules = run.rules
     granules = max((rules.header + run.cuts.total[request] + rules.granule - 1) // rules.granule, rules.chunk)
     return (granules + rules.grows - 1) // rules.grows * rules.grows

@@ -1,6 +1,6 @@
 """What a setup of the engine `malloc` becomes: whole numbers, arrays, addresses of answers.
 
-All times are modelling assumptions. A heap may not be empty at the start: then runs of taken granules lie between free
+All times are modeling assumptions. A heap may not be empty at the start: then runs of taken granules lie between free
 ones, at random.
 """
 
@@ -177,7 +177,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
 
 
 def resident_blocks(case: Case) -> int:
-    """Return how many thread blocks the machine holds at once; at least one a compute unit."""
+    """Return the number of thread blocks that the machine holds at once; at least one a compute unit."""
     machine = case.machine
     threads = machine.waves_a_unit * machine.wave_size
     return machine.compute_units * max(threads // case.options.block_threads, 1)
@@ -226,7 +226,7 @@ def occupied_bytes(rules: Rules, arena: Arena) -> int:
 
 
 def _memories(case: Case, rules: Rules) -> np.ndarray:
-    """Return what the placement policy remembers of each arena; one that draws has a stream of its own for each."""
+    """Return the memory of the placement policy of each arena; one that draws has a stream of its own for each."""
     placement = placement_of(case.slots.heap)
     if placement is None or rules.search != ASK:
         return np.zeros((rules.arenas, 1), np.int64)
@@ -235,7 +235,7 @@ def _memories(case: Case, rules: Rules) -> np.ndarray:
 
 
 def _words(case: Case, rules: Rules) -> np.ndarray:
-    """Return what a parallel heap remembers; what is occupied lies behind its granules."""
+    """Return the memory of a parallel heap; what is occupied lies behind its granules."""
     heap, granules = case.slots.heap, granules_of(case)
     assert isinstance(heap, ParallelHeap)
     return heap.start_memory(granules - int(case.options.occupancy * granules), rules.granule, rules.units)
@@ -255,7 +255,7 @@ def _rounded(placement: Placement | None, rules: Rules) -> np.ndarray:
 
 
 def policies_of(heap: HeapPolicy, rules: Rules, checked: bool) -> Policies:
-    """Return what is called while the loop runs; nothing where a summary answers."""
+    """Return the policies that the loop calls; nothing where a summary answers."""
     if isinstance(heap, ParallelHeap):
         returned = heap.ready_notice("returned", checked)
         return Policies(heap.ready_answer(checked), NO_ANSWER, returned, heap.parameters())
@@ -309,7 +309,7 @@ def check_calls(wanted: Mallocs) -> None:
 
 
 def blocks_at_most(rules: Rules, rows: int, requests: int) -> int:
-    """Return how many blocks there may be."""
+    """Return the largest number of blocks."""
     return rows if rules.on_failure != ALL_NULL or rules.frees == PIECEWISE else requests
 
 

@@ -22,7 +22,7 @@ BEFORE, DURING, AFTER = range(3)
 BITMAP, BUMP, CLASSES, PARALLEL = range(4)
 ASK, LOWEST, HIGHEST, NEXT, NEAREST, SMALLEST = range(6)
 NOTHING, NOBODY_ASKS = -1, -2
-"""In the place of a row's request: the policy gives it nothing; nobody asks for it."""
+"""In the place of a row's request: the policy gives it nothing; it is not requested."""
 NONE = -1
 RANK_OF, WARP_AT = range(2)
 ASKED, UNIT, LOW, HIGH, TOGETHER, BLOCK, TURN, REMEMBERED = range(8)
@@ -48,7 +48,7 @@ class Counters(NamedTuple):
     now: int
     """The latest cycle at which anything happened."""
     answered: int
-    """Answers that nobody has taken."""
+    """Answers that are not taken."""
     late: int
     """Returns at the cycle `late_cycle` that were asked for and are not in the timetable."""
     late_cycle: int
@@ -269,7 +269,7 @@ class State(NamedTuple):
     chain: np.ndarray = column(np.int32, "warps", fill=NONE)
     """The warp's latest block."""
     open: np.ndarray = column(np.int32, "opens", fill=NONE)
-    """How many pieces of each block are not given up, -1 = nobody has counted; of a warp, where `arena` frees."""
+    """The pieces of each block that are not given up, -1 = not counted yet; of a warp, where `arena` frees."""
     ranks: np.ndarray = column(np.int32, 2, "ranked")
     """`RANK_OF` each warp in the order in which they were complete, and the warps in that order; in a part alone, as
     what follows."""
@@ -386,7 +386,7 @@ def _is_wrong(cuts: Cuts, scratch: np.ndarray, row: int, end: int, parts: int) -
 def _enter(
     cuts: Cuts, scratch: np.ndarray, row: int, end: int, parts: int, requests: int, placed: int
 ) -> tuple[int, int]:
-    """Number the requests on, and list the rows of each; what nobody asks for is dropped."""
+    """Number the requests on, and list the rows of each; rows without a request are dropped."""
     for p in range(parts):
         scratch[2, p] = 0
     for k in range(row, end):

@@ -1,6 +1,6 @@
 """One kind of delay removed, or one application by itself, all numbers by chance as they are (spec 6, section 7).
 
-What a lever cannot make nothing of is made as small as it goes (N57): a module has room for 1,024 waves, a card
+What a lever cannot make nothing of is made as small as it goes (N57): a module has space for 1,024 waves, a card
 dispatches 64 groups a cycle, a heap's section takes a cycle. An application by itself keeps the numbers by chance that
 it has among the others (E6, N59).
 """
@@ -34,7 +34,7 @@ def most_of(spec: type[Spec], name: str) -> Any:
 
 
 def _memory(case: Case) -> Case:
-    """Let the service of the pool take no time; who waits for room still does."""
+    """Let the service of the pool take no time; who waits for space still does."""
     pool = case.options.pool
     times = [name for name in pool.levers if name.endswith("_ns") and name != "wait_limit_ns"]
     nothing = {**dict.fromkeys(times, 0), "driver_ns_per_mib": 0, "zero_gbps": 0.0}
@@ -42,7 +42,7 @@ def _memory(case: Case) -> Case:
 
 
 def _channel(case: Case) -> Case:
-    """Let modules have room for all groups, and a round come every cycle."""
+    """Let modules have space for all groups, and a round come every cycle."""
     rooms = {name: most_of(Machine, name) for name in ("waves_a_unit", "workgroups_a_unit")} | {"barriers_a_module": 0}
     machine: NodeMachine = case.machine
     whole = machine.card.simds_a_unit * (rooms["waves_a_unit"] // machine.card.simds_a_unit)
@@ -96,7 +96,7 @@ def _heap_chunk(case: Case) -> Case:
 
 
 def _shoot_down(case: Case) -> Case:
-    """Let shoot-downs stall nobody."""
+    """Let shoot-downs stall no core."""
     return _options(case, shootdown_cycles=0)
 
 

@@ -37,7 +37,7 @@ from workbench.structures.timetable import NEVER
 
 @entry_point
 def play(run: Run) -> None:
-    """Take events until none is left or the horizon is reached; or until a part wants room, or something is wrong."""
+    """Take events until none is left or the horizon is reached; or until a part wants space, or something is wrong."""
     counters, state = run.state.counters, run.state
     ask_again(run)
     while counters[STOP.fault] == FINE:
@@ -65,7 +65,7 @@ def play(run: Run) -> None:
 
 @noinline
 def _look_at_parts(run: Run) -> None:
-    """Read anew when the next event of every part comes, whether it was asked something or not."""
+    """Read again when the next event of every part comes, whether it was asked something or not."""
     for part in range(run.state.soonest.size):
         if run.ports.next_moment[part] != 0:
             look_again(run, part)

@@ -1,7 +1,7 @@
 """Which modules hold a page: counted for the choice by affinity, dropped by an unmapping, stalled by its shoot-down.
 
 Every TLB drops a page at once that is no more, and the modules whose TLBs held it issue nothing for a while (spec 6,
-R11, R15, N12, N36, N37). What a translation has no room for is asked again when the run goes on with more: arrays grow
+R11, R15, N12, N36, N37). What a translation has no space for is asked again when the run goes on with more: arrays grow
 in Python alone, so the calendar pauses, and ends first what it had begun.
 """
 
@@ -142,7 +142,7 @@ MOST = 1 << 12
 
 @noinline
 def ask_translation(run: Run, card: int, what: int, one: int, two: int) -> int:
-    """Ask a card's translation for something, and return its answer; now, or when it has room, then -2."""
+    """Ask a card's translation for something, and return its answer; now, or when it has space, then -2."""
     part = part_of_translation(run, card)
     answer = _ask(run, part, what, one, two)
     if answer == NEEDS_ROOM:
@@ -168,7 +168,7 @@ def _ask(run: Run, part: int, what: int, one: int, two: int) -> int:
 
 @noinline
 def ask_again(run: Run) -> None:
-    """Ask for what had no room."""
+    """Ask for what had no space."""
     count = run.state.counters[COUNT.pending]
     run.state.counters[COUNT.pending] = 0
     for at in range(count):

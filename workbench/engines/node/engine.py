@@ -1,6 +1,6 @@
 """The engine `node`: applications over a board of cards, with all five mechanisms at once (spec 6).
 
-A run is prepared, played with more room where that was wanting, and becomes a record. At its end laws are looked at
+A run is prepared, played with more space where that was wanting, and becomes a record. At its end laws are looked at
 that hold whatever the policies are, as nothing is lost and nothing is made (R18): in Python, where the environment
 variable `WORKBENCH_CHECK_LAWS` is set, as in all tests; where it is not, a run costs nothing more. When nothing is
 pending any more and somebody still waits, the run fails with the sentence who waits for what (E7).
@@ -87,7 +87,7 @@ class Node(Simulator[NodeRecord]):
         return record._replace(alone=self._alone(setup, seed)) if options.alone else record
 
     def _alone(self, setup: Setup, seed: int) -> np.ndarray:
-        """Return how long each application takes that runs alone, -1 = it does not end."""
+        """Return the cycles of each application that runs alone, -1 = it does not end."""
         given = self.given(setup, seed)
         applications = setup.workload.applications(given.machine, given.streams)
         records = [
@@ -177,7 +177,7 @@ def _begin_energy(reading: Reading, state: State) -> None:
 
 
 def play_on(play_: Play) -> None:
-    """Play a run to its end, with more room for a part where that is wanting."""
+    """Play a run to its end, with more space for a part where that is wanting."""
     counters, go_on = play_.state.counters, bound(play, play_.run)
     go_on()
     while counters[STOP.fault] == FAULT.part_full:
@@ -204,7 +204,7 @@ NONE_ALONE = np.zeros(0, np.int64)
 
 
 def record_of(reading: Reading, state: State) -> NodeRecord:
-    """Return what happened in a run."""
+    """Return the record of a run."""
     given, group, application = reading.given, state.group, state.application
     counts = {name: int(state.counters[place]) for name, place in zip(COUNT._fields, COUNT)}
     machine, makespan = given.machine, counts["makespan"]
@@ -241,7 +241,7 @@ def record_of(reading: Reading, state: State) -> NodeRecord:
 
 
 def _frames(reading: Reading, mean: Means) -> np.ndarray:
-    """Return how scattered the frames of each GPU are; nothing where nobody looks at frames."""
+    """Return a measure of how scattered the frames of each GPU are; nothing where frames are not simulated."""
     given = reading.given
     framed = given.options.pages != "neutral" and given.slots.driver.layout != "contiguous"
     return mean.frames[given.machine.gpus] if framed else np.zeros(0)
@@ -277,7 +277,7 @@ def broken(run: Run, members: Members) -> Iterator[str]:
 
 
 def _groups(run: Run) -> Iterator[str]:
-    """Yield what is wrong unless groups put forward = ended + cancelled + under way."""
+    """Yield the faults unless groups put forward = ended + cancelled + under way."""
     counters = run.state.counters
     put, ended = int(counters[COUNT.put_forward]), int(counters[COUNT.groups_ended])
     cancelled, live = int(counters[COUNT.groups_cancelled]), int(run.state.application[:, APPLICATION.live].sum())
@@ -356,7 +356,7 @@ UNDER_WAY = 1
 
 
 def who_waits(plan: Plan, state: State) -> str:
-    """Return who waits for what, the first few of them."""
+    """Return the first few waits: the waiter and what it waits for."""
     each = list(_waits(plan, state))
     more = f"; and {len(each) - MOST_NAMED} more" if len(each) > MOST_NAMED else ""
     return "; ".join(each[:MOST_NAMED]) + more
@@ -385,7 +385,7 @@ def _what(plan: Plan, state: State, step: int) -> str:
 
 
 def _of_kernel(plan: Plan, state: State, kernel: int) -> str:
-    """Return what a kernel waits for: a tensor, room in a module, a chunk of its heap."""
+    """Return the thing that a kernel waits for: a tensor, space in a module, a chunk of its heap."""
     if state.kernel[kernel, KERNEL.waits]:
         named = plan.named[plan.first_named[kernel] : plan.first_named[kernel + 1]]
         missing = int((state.tensor[named, TENSOR.status] != GRANTED).sum())

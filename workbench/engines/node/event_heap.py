@@ -26,7 +26,7 @@ EVENTS, ENTERED = range(2)
 
 
 def new_event_heap(places: int) -> EventHeap:
-    """Return an event heap with room for so many events."""
+    """Return an event heap with space for so many events."""
     return EventHeap(np.zeros(2, np.int64), np.zeros((places, WIDTH), np.int64))
 
 
@@ -38,7 +38,7 @@ def is_full(events: EventHeap) -> bool:
 
 @noinline
 def enter(events: EventHeap, moment: int, first: int, second: int, what: int, subject: int) -> None:
-    """Enter an event; there is room."""
+    """Enter an event; there is space."""
     heap, counters = events.heap, events.counters
     at = counters[EVENTS]
     heap[at, MOMENT], heap[at, FIRST], heap[at, SECOND] = moment, first, second

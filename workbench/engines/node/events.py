@@ -202,7 +202,7 @@ def _group_of(run: Run, number: int) -> int:
 
 @noinline
 def _nulls(run: Run, number: int) -> int:
-    """Return how many requests of a call got nothing."""
+    """Return the number of requests of a call that got nothing."""
     ports, part, first = run.ports, heap_of_call(run, number), run.calls.first_request[number]
     count = 0
     for request in range(first, first + run.calls.requests[number]):
@@ -253,7 +253,7 @@ def _granted(run: Run, part: int, at: int, tensor: int) -> None:
 
 @noinline
 def _map(run: Run, part: int, at: int, ticket: int, application: int) -> bool:
-    """Map the runs of frames of a tensor or a chunk; return whether there was room."""
+    """Map the runs of frames of a tensor or a chunk; return whether there was space."""
     ports = run.ports
     lent = ports.lent[part]
     runs = call(ports.answer_of[part], lent, (at, OF.runs))

@@ -36,7 +36,7 @@ class FrameMap(NamedTuple):
     """The runs of granules of all cards."""
 
     granule: int
-    """Bytes; 0 = nobody looks at frames."""
+    """Bytes; 0 = frames are not simulated."""
     answer: Answer
     params: np.ndarray
     counters: np.ndarray
@@ -44,10 +44,10 @@ class FrameMap(NamedTuple):
     counts: np.ndarray
     """int64[cards, 3], see above."""
     start: np.ndarray
-    """int64[cards, room], the first granule of each free run, ascending."""
+    """int64[cards, space], the first granule of each free run, ascending."""
     length: np.ndarray
     taken: np.ndarray
-    """int64[cards, room, 3], runs that are taken, by address."""
+    """int64[cards, space, 3], runs that are taken, by address."""
 
 
 def new_frames(capacity: np.ndarray, granule: int, policy: Frames, allocations: int, checked: bool = False) -> FrameMap:
@@ -58,7 +58,7 @@ def new_frames(capacity: np.ndarray, granule: int, policy: Frames, allocations: 
     capacity : int64[cards]
         Bytes; a rest below a granule is never given.
     granule : int
-        Bytes; 0 = nobody looks at frames.
+        Bytes; 0 = frames are not simulated.
     policy : Frames
     allocations : int
         Upper bound on the calls of the driver, of both kinds: each adds two runs at most.
@@ -133,7 +133,7 @@ def frame_of(frames: FrameMap, card: int, address: int) -> int:
 
 @routine
 def run_length(frames: FrameMap, card: int, address: int, end: int) -> int:
-    """Return how many frames from an address on follow each other, before another address."""
+    """Return the number of consecutive frames from an address on, before another address."""
     run = _taken_run(frames, card, address)
     begin, row = frames.taken[card, run, FRAME] + address - frames.taken[card, run, ADDRESS], frames.taken[card, run]
     length = row[ADDRESS] + row[LENGTH] - address

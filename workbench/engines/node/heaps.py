@@ -1,7 +1,7 @@
 """Device heaps: the calls of malloc of waves, what groups give up at their ends, and chunks of the pool.
 
 Each wave of a task asks its heap at the end of a phase's compute; what its group allocated is given up at the group's
-end (spec 6, R7, R14, N50 to N53). Chunks are asked of the pool where a section finds no room, mapped, and given back
+end (spec 6, R7, R14, N50 to N53). Chunks are asked of the pool where a section finds no space, mapped, and given back
 with their application (E8, N46, N51).
 """
 
@@ -168,7 +168,7 @@ def plan_chunk(run: Run, part: int, request: int, size: int, number: int) -> Non
 
 @noinline
 def ask_for_chunk(run: Run, ticket: int) -> None:
-    """Ask the pool for a chunk near the card of its heap; where nobody waits for chunks the heap has it at once."""
+    """Ask the pool for a chunk near the card of its heap; where no request waits for chunks the heap has it at once."""
     ports, part, row = run.ports, part_of_pool(run), run.state.ticket[ticket]
     if run.rules.chunks == AT_ONCE:
         answer_heap(run, ticket, row[TICKET.bytes])

@@ -118,7 +118,7 @@ EARLY_FIRST, EARLY_LAST, WAY_FIRST, WAY_LAST = range(4)
 
 
 def new_links(ways: Ways, places: int = 64) -> Links:
-    """Return links on which nothing is under way, with room for so many transfers at a time.
+    """Return links on which nothing is under way, with space for so many transfers at a time.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def new_links(ways: Ways, places: int = 64) -> Links:
 
 
 def with_places(links: Links, places: int) -> Links:
-    """Return the same links with room for so many transfers, not fewer than before."""
+    """Return the same links with space for so many transfers, not fewer than before."""
     before = links.due.size
     rows, due = np.zeros((places, SIZE), np.int64), np.zeros(places, np.int64)
     heap = np.zeros((links.held.size, places), np.int64)

@@ -174,7 +174,7 @@ def settle_near(links: Links, way: int, now: int) -> None:
 
 @noinline
 def share(links: Links, way: int) -> None:
-    """Find the rates anew of all that share a link with a way."""
+    """Find the rates again of all that share a link with a way."""
     for k in range(links.near_first[way], links.near_first[way + 1]):
         other = links.near[k]
         if links.running[other] > 0:
@@ -184,7 +184,7 @@ def share(links: Links, way: int) -> None:
 
 @noinline
 def look_at_links(links: Links, cycle: int) -> None:
-    """Note what has moved up to a cycle, and find all rates and turns anew: what is there changes by none of it."""
+    """Note what has moved up to a cycle, and find all rates and turns again: what is there changes by none of it."""
     for way in range(links.running.size):
         settle(links, way, cycle)
     for way in range(links.running.size):

@@ -77,7 +77,7 @@ def new_pages(mappings: int, applications: int, mode: str, room: int = 64) -> Pa
         Each has addresses of its own, from 0 on.
     mode : str
         One of `MODES`.
-    room : int
+    space : int
         Stretches of pages at a time.
 
     Examples
@@ -95,7 +95,7 @@ def new_pages(mappings: int, applications: int, mode: str, room: int = 64) -> Pa
 
 
 def with_room(pages: Pages, room: int) -> Pages:
-    """Return the same pages with room for so many stretches, not fewer than before."""
+    """Return the same pages with space for so many stretches, not fewer than before."""
     stretches = np.zeros((room, _WIDTH), np.int64)
     stretches[: pages.stretches.shape[0]] = pages.stretches
     return pages._replace(stretches=stretches)
@@ -169,7 +169,7 @@ def page_tag(pages: Pages, mapping: int, page: int) -> int:
 
 @routine
 def page_bytes(pages: Pages, mapping: int, page: int) -> int:
-    """Return how large a page is."""
+    """Return the bytes of a page."""
     return 1 << _shift(pages.stretches[_find_stretch(pages, mapping, page), STRETCH.size])
 
 
@@ -217,7 +217,7 @@ def _largest_at(address: int, end: int) -> int:
 
 @kernel
 def _stretch_end(address: int, end: int, size: int) -> int:
-    """Return where a stretch ends that begins with the largest page that fits: where a larger one fits, or none of its
+    """Return the end of a stretch that begins with the largest page that fits: where a larger one fits, or none of its
     size does."""
     shift = _shift(size)
     last = address + ((end - address) >> shift << shift)

@@ -133,7 +133,7 @@ class Members:
             play.policies.terms.holder[ROUTINE], play.policies.terms.holder[HOLDER] = entry_of(pages_held, lent)
 
     def make_room(self, number: int) -> None:
-        """Let a part have more room."""
+        """Let a part have more space."""
         self.each[number].part.make_room()  # type: ignore[union-attr]
 
     def check(self) -> None:
@@ -207,7 +207,8 @@ def _may_run_on(reading: Reading, application: int, card: int) -> bool:
 
 
 def _growth(reading: Reading, calls: Mallocs) -> Growth | None:
-    """Return how far a heap may grow, where waves wait for it: until all that is ever asked for has a chunk."""
+    """Return the bytes to which a heap may grow, where waves wait for it: until all that is ever requested has a
+    chunk."""
     options = reading.given.options
     if options.malloc != "wait":
         return None

@@ -1,8 +1,8 @@
 """Where a group's time goes, along its critical path: compute, calls and touches (spec 6, R18, N1, N9).
 
-The parts of its time sum exactly (N54 to N56): a task keeps what its path has come to. Of what holds a phase, the
-answer that comes last is on the path, the least by K of several; of touches that hold nothing only one that is answered
-at the very end is, with the path up to the end of its own compute.
+The parts of its time sum exactly (N54 to N56): a task keeps what its path has come to. If a phase waits for several
+answers, the last is on the path; of equal ones, the least by K. If nothing waits for a touch, it is on the path only if
+it is answered at the very end, with the path up to the end of its own compute.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def end_of_touch(run: Run, access: int) -> None:
 
 @noinline
 def _within(begin: int, end: int, first: int, last: int) -> int:
-    """Return how much of a span of cycles lies within another."""
+    """Return the cycles of a span that lie within another."""
     return max(min(end, last) - max(begin, first), 0)
 
 

@@ -156,7 +156,8 @@ _WHOLE = ("cycles", "weights", "kernel_of", "skew")
 
 
 def _weights(tables: Tables) -> tuple[list[int], np.ndarray]:
-    """Return where the sums of each touch's law begin, and all sums: of each exponent those of the largest tensor."""
+    """Return the beginnings of the sums of each touch's law, and all sums: of each exponent those of the largest
+    tensor."""
     most: dict[float, int] = {}
     touches = list(zip(tables["skew"], tables["tensor"], tables["pattern"], tables["element"]))
     for skew, tensor, pattern, element in touches:
@@ -243,7 +244,7 @@ def _add_touch(tables: Tables, touch: Touch, tensors: dict[int, int]) -> None:
 
 
 def most_listed(plan: Plan) -> int:
-    """Return how many elements, or pages of elements, one touch of a group may have."""
+    """Return the number of elements, or pages of elements, that one touch of a group may have."""
     listed = np.isin(plan.pattern, (STRIDE, GATHER))
     drawn, element, size = plan.drawn[listed], plan.element[listed], plan.size[plan.tensor[listed]]
     pages = np.minimum(drawn * (element // SMALLEST_PAGE + 2), size // SMALLEST_PAGE + 2)

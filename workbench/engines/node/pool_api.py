@@ -132,7 +132,7 @@ def copied(jobs: Jobs, cycle: int) -> int:
 
 @routine
 def next_moment(jobs: Jobs) -> int:
-    """Return when the service has done with something next, or somebody will have waited too long; `NEVER`."""
+    """Return the time at which the service ends its next step, or a waiter gives up; `NEVER`."""
     counters = jobs.counters
     if counters[COUNT.copying] or status(jobs) != 0:
         return NEVER
@@ -249,7 +249,7 @@ def answer_of(jobs: Jobs, at: int, field: int) -> int:
 
 @routine
 def run_of(jobs: Jobs, at: int, run: int, what: int) -> int:
-    """Return where a run of frames of a granted region begins, `what` = 0, or its bytes, 1; both in bytes."""
+    """Return the start of a run of frames of a granted region, `what` = 0, or its bytes, 1; both in bytes."""
     return int(jobs.runs[jobs.answers[at, OF.first_run] + run, what])
 
 
@@ -275,8 +275,8 @@ def forget_rows(jobs: Jobs) -> int:
 
 @routine
 def memory_of(jobs: Jobs, what: int, card: int) -> int:
-    """Return how memory stands: bytes in use as asked for (`LIVE`), bytes that the drivers have given (`RESERVED`), or
-    the share of a card's free granules that lie outside its longest free run, in parts of `ONE` (`SCATTERED`)."""
+    """Return a gauge of memory: bytes in use as requested (`LIVE`), bytes that the drivers have given (`RESERVED`), or
+    the share of a card's free granules outside its longest free run, in parts of `ONE` (`SCATTERED`)."""
     if what == LIVE:
         return int(jobs.counters[COUNT.live])
     if what == SCATTERED:

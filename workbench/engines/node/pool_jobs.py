@@ -24,7 +24,7 @@ from workbench.structures.size_index import ADDRESS, FIELDS, ORIGIN, SIZE
 
 @kernel
 def nanoseconds_at(jobs: Jobs, cycle: int) -> int:
-    """Return what the service's clock shows at a cycle."""
+    """Return the time of the service's clock at a cycle."""
     return cycle * 1000 // jobs.rates.clock_mhz
 
 
@@ -60,7 +60,7 @@ class Counters(NamedTuple):
     answers: int
     runs: int
     rows: int
-    """Answers, runs of frames and rows of the log that nobody has taken."""
+    """Answers, runs of frames and rows of the log that are not taken."""
     calls: int
     """Calls of the driver whose frames are written down."""
     moves: int

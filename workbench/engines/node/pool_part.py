@@ -28,7 +28,7 @@ from workbench.workloads.pool_requests import PoolRequests
 
 
 def new_pool(setup: Setup, seed: int, rows: int) -> Part:
-    """Return a pool that was asked for nothing yet, with room for so many requests; its routines take a `Service`.
+    """Return a pool that was asked for nothing yet, with space for so many requests; its routines take a `Service`.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """From a setup to the rules and tables of a run, or the sentence why it is refused.
 
-Refused is what no card can hold, and levers of parts that a whole node does not serve. Room for what lives at a time
+Refused is what no card can hold, and levers of parts that a whole node does not serve. Space for what lives at a time
 (tasks, touches, events, transfers, mapped pages) is estimated from the plan, and grows where that was too little; a run
-then begins anew.
+then begins again.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Planned(NamedTuple):
 
 
 def read(given: Case) -> Reading:
-    """Return what the setup determines, checked.
+    """Return all that the setup determines, checked.
 
     Raises
     ------
@@ -98,7 +98,8 @@ def read(given: Case) -> Reading:
 
 
 def _planned_by(given: Case) -> Planned:
-    """Return what the workload asks under the seed; points that differ in policies and couplings share one plan."""
+    """Return the requests of the workload under the seed; points that differ in policies and couplings share one
+    plan."""
     setup, part = given.setup, given.options.without
     if isinstance(setup.workload, Spec):
         return _drawn_plan(setup.workload, given.machine, given.streams.seed, setup.code, part)
@@ -112,7 +113,7 @@ def _drawn_plan(workload: Any, machine: Any, seed: int, code: Any, part: str) ->
 
 @lru_cache(maxsize=DRAWN)
 def _drawn(workload: Any, machine: Any, seed: int, code: Any) -> Applications:
-    """Draw applications; `code` is what a user's classes compute with, so that edited ones draw anew."""
+    """Draw applications; `code` is what a user's classes compute with, so that edited ones draw again."""
     return cast(Applications, workload.applications(machine, Streams(seed)))
 
 
@@ -163,7 +164,7 @@ def rules_of(reading: Reading, events: bool) -> Rules:
 
 
 def _groups(plan: Plan, applications: Applications) -> Groups:
-    """Return all groups of a node as the table of a card's dispatcher: nobody knows yet when they come."""
+    """Return all groups of a node as the table of a card's dispatcher: their arrivals are not known yet."""
     steps = [step for one in applications for stream in one.streams for step in stream]
     kernels = [step.kernel for step in steps if isinstance(step, Launch)]
     kernel, count = plan.kernel_of, int(plan.groups.sum())
@@ -236,7 +237,7 @@ def most_live(reading: Reading) -> int:
 
 
 def _most_touches(reading: Reading) -> int:
-    """Return how many pages a group touches in a phase, at most, as far as the plan says it."""
+    """Return the largest number of pages that a group touches in a phase, as far as the plan says it."""
     plan, options = reading.plan, reading.given.options
     page = rounding_of(options.pages)
     pages = -(-plan.size[plan.tensor] // page) if plan.tensor.size else np.zeros(0, np.int64)
@@ -251,7 +252,7 @@ _FEW = 16
 
 
 def _runs(reading: Reading) -> int:
-    """Return how many runs of pages are mapped at a time, about: some for each tensor."""
+    """Return the approximate number of runs of pages that are mapped at a time: some for each tensor."""
     return 4 * _tensors(reading.plan)
 
 
@@ -260,7 +261,7 @@ def _tensors(plan: Plan) -> int:
 
 
 def _chunks(reading: Reading) -> int:
-    """Return how many chunks heaps may ask of the pool, at most: one a lane of each call."""
+    """Return the largest number of chunks that heaps may request from the pool: one a lane of each call."""
     waits = reading.given.options.malloc == "wait"
     return int(reading.calls.phase.size) * reading.given.machine.card.wave_size if waits else 0
 

@@ -123,7 +123,7 @@ def part_of_pool(run: Run) -> int:
 
 @noinline
 def look_again(run: Run, part: int) -> None:
-    """Read anew when a part's next event comes."""
+    """Read again when a part's next event comes."""
     ports = run.ports
     run.state.soonest[part] = call(ports.next_moment[part], ports.lent[part], ())
 

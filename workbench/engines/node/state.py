@@ -57,7 +57,7 @@ class Counters(NamedTuple):
     known: int
     """Tags in `State.known`."""
     pending: int
-    """Requests for which a part had no room."""
+    """Requests for which a part had no space."""
     free_task: int
     """The head of the list of free tasks; so for accesses."""
     free_access: int
@@ -140,7 +140,7 @@ class Rules(NamedTuple):
     heap_answer_cycles: int
     chunks: int
     skips: int = 1
-    """0 where every cycle is looked at, every part at every event, and nothing is kept that can be found anew, so that
+    """0 where every cycle is looked at, every part at every event, and nothing is kept that can be found again, so that
     tests may see what skipping changes: nothing."""
 
 

@@ -166,7 +166,7 @@ class Means(NamedTuple):
 
 
 def gauges_of(modules: int, places: int) -> int:
-    """Return how many gauges there are, for so many modules and places of the board."""
+    """Return the number of gauges, for so many modules and places of the board."""
     return OF_MODULE * modules + places + 2
 
 
@@ -227,7 +227,7 @@ def enter(run: Run, card: int, module: int, kind: int, first: int, cycles: int, 
 
 @noinline
 def share_of_task(run: Run, task: int, amount: int) -> int:
-    """Return how many of the things that a group's W waves do in turn its task does.
+    """Return the number of things that a task does of those that a group's W waves do in turn.
 
     Wave w does each W-th from number w on, so the first waves do the remainder (N9). A task is all waves of its group,
     or those of a sub-group, which follow each other.

@@ -42,7 +42,7 @@ def pages_touched(run: Run, touch: int, kernel_: int, group: int) -> int:
 
 @noinline
 def pages_simulated(run: Run, touch: int, kernel_: int, group: int) -> int:
-    """Return how many pages of a touch of a group are simulated."""
+    """Return the number of pages of a touch of a group that are simulated."""
     pages, most = pages_touched(run, touch, kernel_, group), run.rules.most_touches
     return min(pages, most) if most > 0 else pages
 
@@ -111,13 +111,13 @@ def part_of(size: int, group: int, groups: int) -> int:
 
 @kernel
 def _lines_between(run: Run, begin: int, end: int) -> int:
-    """Return how many lines hold a byte of a range that is not empty."""
+    """Return the number of lines that hold a byte of a range that is not empty."""
     return (end - 1) // run.rules.line_bytes - begin // run.rules.line_bytes + 1
 
 
 @noinline
 def _lines_of_page(run: Run, touch: int, kernel_: int, group: int, place: int) -> int:
-    """Return how many lines of a page of a touch hold one of its bytes."""
+    """Return the number of lines of a page of a touch that hold one of its bytes."""
     if is_listed(run, touch):
         return int(run.state.drawn[place, LINES])
     pages, tensor = run.pages, run.plan.tensor[touch]
@@ -129,7 +129,7 @@ def _lines_of_page(run: Run, touch: int, kernel_: int, group: int, place: int) -
 
 @noinline
 def _lines_touched(run: Run, touch: int, kernel_: int, group: int, pages: int) -> int:
-    """Return how many lines hold a byte of a touch: no line lies on two pages."""
+    """Return the number of lines that hold a byte of a touch: no line lies on two pages."""
     if not is_listed(run, touch):
         return _lines_between(run, _range_begin(run, touch, kernel_, group), _range_end(run, touch, kernel_, group))
     lines = 0

@@ -42,7 +42,7 @@ COMPUTE, LOCK, SERVICE, CHUNK, SHOT = 2, 7, 8, 9, 10
 
 @noinline
 def touches_of_phase(run: Run, kernel: int, group: int, phase: int) -> int:
-    """Return how many pages a group touches at the end of a phase."""
+    """Return the number of pages that a group touches at the end of a phase."""
     count = 0
     for touch in range(run.plan.first_touch[phase], run.plan.first_touch[phase + 1]):
         count += pages_simulated(run, touch, kernel, group)
@@ -51,7 +51,7 @@ def touches_of_phase(run: Run, kernel: int, group: int, phase: int) -> int:
 
 @noinline
 def touches_of_task(run: Run, task: int, phase: int) -> int:
-    """Return how many of them a task touches."""
+    """Return the number of them that a task touches."""
     row = run.state.task[task]
     kernel = row[TASK.kernel]
     count = touches_of_phase(run, kernel, row[TASK.group] - run.plan.first_group[kernel], phase)
@@ -109,7 +109,7 @@ def _next_position(run: Run, task: int, position: int) -> int:
 @noinline
 def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> int:
     """Let a touch of a task enter the queue of its module at a cycle; return its access, -1 = no such touch, or no
-    room."""
+    space."""
     state, of_task = run.state, run.state.task[task]
     kernel = of_task[TASK.kernel]
     page = find_page(run, kernel, of_task[TASK.group] - run.plan.first_group[kernel], phase, position)

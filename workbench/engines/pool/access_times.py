@@ -63,7 +63,7 @@ def _read(record: PoolRecord, stays: Stays) -> Stays:
 
 
 def _share(stays: Stays) -> np.ndarray:
-    """Return what part of its region's life each stay is; of a region that lived for no time the first one is all."""
+    """Return the share of its region's life of each stay; of a region that lived for no time the first one is all."""
     length = (stays.end - stays.begin).astype(np.float64)
     first = np.diff(stays.region, prepend=-1) != 0
     life = np.bincount(stays.region, length)[stays.region] if length.size else length
@@ -93,13 +93,13 @@ def _narrowest(board: Board, routes: Any) -> np.ndarray:
 
 
 def _alone(capacity: np.ndarray, resource: np.ndarray) -> float:
-    """Return what a flow has over these resources; one that it takes twice gives it half of its width."""
+    """Return the rate of a flow over these resources; one that it takes twice gives it half of its width."""
     taken, times = np.unique(resource, return_counts=True)
     return float((capacity[taken] / times).min(initial=np.inf))
 
 
 def answered(options: PoolOptions, outcome: np.ndarray, done: np.ndarray) -> np.ndarray:
-    """Return when each application has its answer: int64[requests], nanoseconds.
+    """Return the time at which each application has its answer: int64[requests], nanoseconds.
 
     With mapped pointers a client maps what it was granted, cached or not, and unmaps what it released. That takes its
     own time, after the service's: the service meanwhile serves others. A request that changes nothing maps nothing.

@@ -157,7 +157,7 @@ def keep_idle(state: State, pool: int, block: int) -> None:
 
 @routine
 def give(rules: Rules, state: State, pool: int, block: int) -> None:
-    """Cache a block that was in use, joined with what is cached beside it in the same driver allocation."""
+    """Cache a block that was in use, joined with its cached neighbors in the same driver allocation."""
     nodes, card = state.blocks.nodes, pool // POOLS
     origin = nodes[block * FIELDS + ORIGIN]
     state.held[card] -= nodes[block * FIELDS + SIZE]
@@ -211,7 +211,7 @@ def touch(nodes: np.ndarray, low: int, high: int) -> bool:
 
 @kernel
 def join(state: State, pool: int, low: int, high: int, cached: int) -> None:
-    """Join two neighbours, of which one is cached; the lower one stays, not cached."""
+    """Join two neighbors, of which one is cached; the lower one stays, not cached."""
     nodes = state.blocks.nodes
     remove(state.blocks, pool, cached)
     state.cached[pool // POOLS] -= nodes[cached * FIELDS + SIZE]

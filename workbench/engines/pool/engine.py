@@ -1,9 +1,9 @@
 """The engine `pool`: requests of applications to the memory of several cards, under six policies (spec 5).
 
-The regions of applications that die are freed for them (E18); the state of a run in which nothing has happened is made;
-the loop plays it; then the record learns how long data of regions on other cards, and of moves, are under way, sharing
-links (E9, E14, E17, H5.5), and when each application has what it gets of a region: an identifier, or a pointer that its
-client maps (R25-R27).
+First the regions of applications that die are freed for them (E18). Then the state of a run in which nothing has
+happened is made, and the loop plays it. Last the record learns how long data of regions on other cards, and of moves,
+are under way, sharing links (E9, E14, E17, H5.5). It also learns when each application has its region: an identifier,
+or a pointer that its client maps (R25-R27).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Run(NamedTuple):
 
 
 class Play(NamedTuple):
-    """The arguments of the loop, without a queue where nobody waits for memory; and the board's paths."""
+    """The arguments of the loop, without a queue where no request waits for memory; and the board's paths."""
 
     columns: Columns
     tables: Tables

@@ -43,7 +43,7 @@ def grow(rules: Rules, state: State, row: int, pool: int, need: int) -> int:
 
 @noinline
 def _lowest_run(rules: Rules, state: State, pool: int, need: int) -> tuple[int, int]:
-    """Find behind which block the lowest free and unmapped addresses have room, -1 = nowhere, and the bytes to be
+    """Find behind which block the lowest free and unmapped addresses have space, -1 = nowhere, and the bytes to be
     mapped."""
     nodes, page, before = state.blocks.nodes, page_of(rules, pool), state.first[pool]
     while before != NONE:
@@ -147,7 +147,7 @@ def unmap_free(rules: Rules, state: State, row: int, card: int, excess: int) -> 
 
 @kernel
 def _unmap_in(rules: Rules, state: State, row: int, pool: int, block: int, excess: int) -> int:
-    """Unmap the highest whole pages of a free block, what is beside them stays cached; how many bytes that were."""
+    """Unmap the highest whole pages of a free block and return their bytes; its neighbors stay cached."""
     nodes, page = state.blocks.nodes, page_of(rules, pool)
     at, origin = nodes[block * FIELDS + ADDRESS], nodes[block * FIELDS + ORIGIN]
     base, end = nodes[origin * FIELDS + ADDRESS], _end(nodes, block)

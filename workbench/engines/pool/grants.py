@@ -29,7 +29,8 @@ from workbench.structures.size_index import (
 
 ask_fit = FIT.ask
 LARGEST, SUM_OF_ONE, SUM_OF_ALL = range(3)
-"""When a card has room: by its largest cached block or its physical bytes; by the sum of either; by the sum of both."""
+"""When a card has space: by its largest cached block or its physical bytes; by the sum of either; by the sum of
+both."""
 
 
 @kernel
@@ -167,7 +168,7 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
 
 @kernel
 def _given_since(state: State, since: int, address: int, size: int) -> int:
-    """Return how many bytes of a region the driver has given by its latest calls; none of one that is stitched."""
+    """Return the bytes of a region that the driver has given by its latest calls; none of one that is stitched."""
     given_bytes = 0
     for call in range(since, state.counters[COUNT.calls]):
         begin, got = state.calls[call, 2], state.calls[call, 3]

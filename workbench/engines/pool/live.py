@@ -145,11 +145,11 @@ class LiveBoard:
         return [Call(*call[1:]) for call in self._state.calls[: self._counters[COUNT.calls]].tolist()]
 
     def called(self) -> int:
-        """Return how many driver calls the latest request took."""
+        """Return the number of driver calls of the latest request."""
         return self._counters[COUNT.calls]
 
     def pool_of(self, size: int) -> int:
-        """Return which pool of a card serves requests of a size: 1 = that of small ones."""
+        """Return the pool of a card that serves requests of a size: 1 = that of small ones."""
         return int(size <= self._begun.rules.small_most)
 
     def in_use(self, card: int) -> int:

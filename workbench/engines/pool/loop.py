@@ -1,14 +1,14 @@
 """The compiled loops of the engine `pool`: one request after another, as the service takes them (spec 5, E21).
 
-With `when_full: wait` requests wait that no card has room for (E16). Who is due first asks first; of those due at the
+With `when_full: wait` requests wait that no card has space for (E16). Who is due first asks first; of those due at the
 same time, who stands first in the trace. An application whose request waits asks nothing meanwhile, and its clock
 stands still: what it asks later comes later by as long as it waited, its death too. When all that could still ask wait,
 the run is over: they are refused, and what they had left is never asked.
 
 The queue is tried again after each release, and when a card's cached memory went back to its driver, in the order in
 which its requests joined. A request waits when no card qualifies, and for whatever reason that is: also where no
-release will ever help. With `first_come` it also waits when somebody else does, so that nobody is overtaken. One that
-the chosen card misjudged is answered at once, also out of the queue: room was found, and the choice was wrong.
+release will ever help. With `first_come` it also waits when another request does, so that none is overtaken. One that
+the chosen card misjudged is answered at once, also out of the queue: space was found, and the choice was wrong.
 
 A request takes the service's time when it is asked; out of the queue only its calls of the driver, and zeroing, do.
 """
@@ -78,7 +78,7 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
 
 @routine
 def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
-    """Allocate on the own card first, as long as room is made there, then on another (spec 5, R10, R15)."""
+    """Allocate on the own card first, as long as space is made there, then on another (spec 5, R10, R15)."""
     own, by_sum = columns.borrower[row], rules.metric != LARGEST
     card, trying_own = own, rules.own_first != 0 and tables.capacity[own] > 0
     if trying_own and by_sum and not has_room(columns, rules, policies, state, row, own):
@@ -199,7 +199,7 @@ def give_up(run: Service) -> None:
 
 @noinline
 def end(run: Service) -> None:
-    """End what waits when nobody asks any more: refuse it; the rest of the table is never asked."""
+    """End the waits when no request is left: refuse them; the rest of the table is never requested."""
     state, waiting = run.state, run.waiting
     row = waiting.counters[HEAD]
     while row != NONE:
@@ -269,7 +269,7 @@ def _answer(state: State, waiting: Waiting, row: int, waited: int) -> None:
 
 @noinline
 def _try_queue(run: Service) -> None:
-    """Grant what has room now; once more where that made a card give back what somebody passed over may need."""
+    """Grant what has space now; once more where that made a card give back what somebody passed over may need."""
     while run.waiting.counters[HEAD] != NONE:
         since = run.state.counters[COUNT.calls]
         _try_each(run)
@@ -288,7 +288,7 @@ def _gave_back(state: State, since: int) -> bool:
 
 @kernel
 def _try_each(run: Service) -> None:
-    """Try who waits in the order of arrival; with `first_come` up to the first that has no room."""
+    """Try who waits in the order of arrival; with `first_come` up to the first that has no space."""
     state, waiting, rules = run.state, run.waiting, run.rules
     before, row = NONE, waiting.counters[HEAD]
     while row != NONE:

@@ -1,6 +1,6 @@
 """Regions that move between cards (spec 5, E17 and section 7).
 
-They move home when bytes come back on their application's card, and away when a newcomer needs room.
+They move home when bytes come back on their application's card, and away when a newcomer needs space.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _first_with_room(with_room: np.ndarray) -> int:
 def _bring_one(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, home: int
 ) -> int:
-    """Move the first region home that has room there, passing over those that find no one block; the card it left."""
+    """Move the first region home that has space there, passing over those that find no one block; the card it left."""
     home_candidate = _next_home(columns, tables, rules, policies, state, home, NONE)
     while home_candidate != NONE:
         lender = int(state.places.card[home_candidate])
@@ -122,7 +122,7 @@ def _bring_one(
 def _next_home(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, home: int, behind: int
 ) -> int:
-    """Return, of the regions that lie elsewhere and that their own card has room for, the one that moves first; -1 =
+    """Return, of the regions that lie elsewhere and that their own card has space for, the one that moves first; -1 =
     none.
 
     Only what goes `behind` another counts, -1 = everything.
@@ -154,10 +154,10 @@ def _goes_before(columns: Columns, tables: Tables, rules: Rules, state: State, o
 
 @noinline
 def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> bool:
-    """Take one step towards room for a newcomer on its own card: what is wholly cached there goes back, or a region
+    """Take one step towards space for a newcomer on its own card: what is wholly cached there goes back, or a region
     moves.
 
-    The region is the one placed there longest ago of those that another card has room for. Whether there was a step.
+    The region is the one placed there longest ago of those that another card has space for. Whether there was a step.
     """
     own, cards = columns.borrower[row], tables.capacity.size
     if rules.evicts == NOTHING or rules.own_first == 0:
@@ -183,7 +183,7 @@ def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies
 
 @kernel
 def _host(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, of: int) -> int:
-    """Return the CPU card with room for a region behind the fastest path, of equal ones the lowest; -1 = none."""
+    """Return the CPU card with space for a region behind the fastest path, of equal ones the lowest; -1 = none."""
     cards, here, own, host = tables.capacity.size, state.places.card[of], columns.borrower[of], NONE
     for card in range(cards):
         may = tables.hosts[card] != 0 and tables.lends[card] != 0 and card != here

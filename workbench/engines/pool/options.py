@@ -31,7 +31,7 @@ class PoolOptions(Spec):
     max_hops: int = lever(8, least=1, most=64, unit="links", description="longest path that counts")
     hop_factor: float = lever(0.5, least=0.01, most=1, step=0.05, description="of hop_penalised: factor a further link")
     free_metric: Literal["largest_cached_or_physical", "sum_cached_or_physical", "sum_all"] = lever(
-        "largest_cached_or_physical", description="when a card has room for a request (spec 5, E1)"
+        "largest_cached_or_physical", description="when a card has space for a request (spec 5, E1)"
     )
     target_tie: Literal["lowest_id", "most_free"] = lever(
         "lowest_id", description="which of the cards with the same score lends (spec 5, V12)"
@@ -46,10 +46,11 @@ class PoolOptions(Spec):
     )
     history_weight: Literal["grants", "bytes"] = lever("grants", description="what history counts (spec 5, E13)")
     when_full: Literal["refuse", "wait"] = lever(
-        "refuse", description="what becomes of a request for which no card has room (spec 5, E16)"
+        "refuse", description="what becomes of a request for which no card has space (spec 5, E16)"
     )
     wait_order: Literal["first_come", "any_that_fits"] = lever(
-        "first_come", description="who is served while somebody waits: nobody before them, or whoever has room (E16)"
+        "first_come",
+        description="who is served while a request waits: none that came later, or each that has space (E16)",
     )
     wait_limit_ns: int = lever(
         0, least=0, most=10**15, unit="ns", description="who waited longer is refused; 0 = waits for ever (E16)"

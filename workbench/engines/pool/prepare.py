@@ -132,10 +132,10 @@ def rules_of(case: Case) -> Rules:
 
 
 def moves_expected(allocations: int, rules: Rules) -> int:
-    """Return the moves that room is made for: what only moves home does so once at most; what makes room may move more
-    often.
+    """Return the moves that free space: one that only moves home does so once at most; one that frees space may move
+    more often.
 
-    The engine runs once more, with room for twice as many, if they do not suffice.
+    The engine runs once more, with space for twice as many, if they do not suffice.
     """
     return max(allocations, 1) if rules.returns or rules.evicts else 0
 

@@ -1,7 +1,7 @@
 """The arrays of a run of the engine `pool`: requests, board, levers, policies, the state, and the queue of a service.
 
-Beside them what only books: regions in the chains of the cards on which they lie, calls of the driver that map, and the
-fault that stops a run, kept with the time at which the work on the request began.
+Three more things are records alone: the regions in the chains of the cards on which they lie, the calls of the driver
+that map, and the fault that stops a run, with the time at which the work on the request began.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Rules(NamedTuple):
     filters: int
     own_first: int
     waits: int
-    """Whether a request for which no card has room waits."""
+    """Whether a request for which no card has space waits."""
     first_come: int
     wait_ns: int
     small_most: int
@@ -192,7 +192,7 @@ class Places(NamedTuple):
     """The region at the head of each chain, -1 = none."""
     last: np.ndarray = column(np.int64, "2 * cards", fill=NONE)
     before: np.ndarray = column(np.int64, "2 * placed", fill=NONE)
-    """Its neighbour in each of the two orders, -1 = none."""
+    """Its neighbor in each of the two orders, -1 = none."""
     after: np.ndarray = column(np.int64, "2 * placed", fill=NONE)
     card: np.ndarray = column(np.int64, "placed", fill=NONE)
     """Where each region lies."""
@@ -258,12 +258,12 @@ class State(NamedTuple):
 
 
 LINE, HEAD, TAIL, ANSWERED, NOW, ROWS = range(6)
-"""Counters: how many requests are answered; the first and the last that waits, -1 = none does; answers that nobody has
-taken; when the latest request was asked, or gave up; rows of the table."""
+"""Counters: requests that are answered; the first and the last that waits, -1 = none does; answers that are not taken;
+when the latest request was made, or gave up; rows of the table."""
 
 
 class Waiting(NamedTuple):
-    """Everything that changes beside the state of the pool."""
+    """Everything that changes, except the state of the pool."""
 
     counters: np.ndarray
     when: np.ndarray
@@ -281,7 +281,7 @@ class Waiting(NamedTuple):
     waited: np.ndarray
     """int64[requests], nanoseconds in the queue, by line."""
     answers: np.ndarray
-    """int64[requests], the requests that were answered and that nobody has taken."""
+    """int64[requests], the requests that were answered and are not taken."""
 
 
 class Service(NamedTuple):
@@ -383,7 +383,7 @@ def stopped(state: State, fault: int, row: int, answer: int) -> None:
 
 
 def words(columns: Columns, stop: Stop) -> dict[str, str]:
-    """Return where a run stopped: its request, with its bytes and the card that it came from."""
+    """Return the place where a run stopped: its request, with its bytes and the card that it came from."""
     row = stop.row
     return {"where": f"at request {row} ({columns.size[row]} bytes, from card {columns.borrower[row]})"}
 

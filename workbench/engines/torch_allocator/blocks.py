@@ -1,4 +1,4 @@
-"""Blocks and segments: made, cut, joined with their neighbours in memory, got from the driver and given back.
+"""Blocks and segments: made, cut, joined with their neighbors in memory, got from the driver and given back.
 
 Blocks are entered into the order that searches follow. Expandable segments are ranges of addresses in which memory is
 mapped where it is needed, page by page. The layout at the beginning is segments with their blocks and holes, where they
@@ -60,7 +60,7 @@ def put(state: State, block: int, field: int, value: int) -> None:
 
 @kernel
 def new_block(state: State, pool: int, address: int, size: int, base: int) -> int:
-    """Return a block of a pool that has no neighbours and is in use."""
+    """Return a block of a pool that has no neighbors and is in use."""
     counters = state.counters
     if counters[SPARE] > 0:
         counters[SPARE] -= 1
@@ -95,7 +95,7 @@ def is_whole(state: State, block: int) -> bool:
 
 @kernel
 def searched(rules: Rules, state: State, pool: int) -> int:
-    """Return how often the pool was searched, streams together."""
+    """Return the number of searches of the pool, streams together."""
     return int(state.searches[2 * rules.private[pool >> 1] + (pool & 1)])
 
 
@@ -116,7 +116,7 @@ def uncache(state: State, block: int) -> None:
 
 @kernel
 def put_after(state: State, block: int, before: int) -> None:
-    """Make a block the upper neighbour of another."""
+    """Make a block the upper neighbor of another."""
     after = get(state, before, AFTER)
     put(state, before, AFTER, block)
     put(state, block, BEFORE, before)
@@ -142,7 +142,7 @@ def cut(state: State, block: int, size: int) -> int:
 
 @noinline
 def absorb(state: State, block: int, other: int) -> None:
-    """Join a neighbour, which no order holds any more, to a block."""
+    """Join a neighbor, which no order holds any more, to a block."""
     put(state, block, SIZE, get(state, block, SIZE) + get(state, other, SIZE))
     if get(state, block, BEFORE) == other:
         put(state, block, ADDRESS, get(state, other, ADDRESS))
@@ -160,7 +160,7 @@ def absorb(state: State, block: int, other: int) -> None:
 
 @noinline
 def release(rules: Rules, state: State, block: int) -> None:
-    """Make a block free, one with its free neighbours."""
+    """Make a block free, one with its free neighbors."""
     join_cached(state, block, get(state, block, BEFORE))
     join_cached(state, block, get(state, block, AFTER))
     cache(rules, state, block)
@@ -168,7 +168,7 @@ def release(rules: Rules, state: State, block: int) -> None:
 
 @kernel
 def join_cached(state: State, block: int, other: int) -> None:
-    """Join a neighbour to a block if it is free."""
+    """Join a neighbor to a block if it is free."""
     if other != NONE and get(state, other, KIND) == CACHED:
         uncache(state, other)
         absorb(state, block, other)
@@ -204,7 +204,7 @@ def drop_unmapped(state: State, block: int) -> None:
 
 @kernel
 def join_unmapped(state: State, block: int, other: int) -> None:
-    """Join a neighbour to a range without memory if it is one too."""
+    """Join a neighbor to a range without memory if it is one too."""
     if other != NONE and get(state, other, KIND) == UNMAPPED:
         drop_unmapped(state, other)
         absorb(state, block, other)
@@ -222,7 +222,7 @@ def called(state: State, address: int, size: int, pages: int) -> None:
 
 @kernel
 def fresh_address(state: State, size: int) -> int:
-    """Return where the driver gives memory of which nothing is known: above all that it gave."""
+    """Return the address at which the driver gives memory of which nothing is known: above all that it gave."""
     address = state.counters[NEXT_ADDRESS]
     state.counters[NEXT_ADDRESS] += -(-size // ROUND_LARGE) * ROUND_LARGE
     return int(address)
@@ -230,7 +230,7 @@ def fresh_address(state: State, size: int) -> int:
 
 @noinline
 def supplied(supply: Supply, state: State, size: int) -> int:
-    """Return where the recorded driver gave a segment of this size for this row, -1 = it gave none."""
+    """Return the address at which the recorded driver gave a segment of this size for this row, -1 = it gave none."""
     counters = state.counters
     at = counters[SUPPLY]
     while at < supply.row.size and supply.row[at] <= counters[ROW]:

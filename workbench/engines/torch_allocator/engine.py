@@ -69,7 +69,7 @@ class AllocatorOptions(AllocatorSettings):
 
     @property
     def costs(self) -> CallCosts:
-        """Return what the driver's calls cost."""
+        """Return the costs of the driver's calls."""
         return CallCosts(*(getattr(self, name) for name in CallCosts._fields))
 
 

@@ -150,11 +150,11 @@ class _Mapped:
                     self._ranges[start] = held._replace(address=start, size=stop - start)
 
     def add(self, place: _Range) -> None:
-        """Enter a part; its size alone does not tell whether it was of small requests, its neighbours do."""
+        """Enter a part; its size alone does not tell whether it was of small requests, its neighbors do."""
         self._ranges[place.address] = place
 
     def whole(self) -> list[_Range]:
-        """Return the ranges, neighbours of one owner as one."""
+        """Return the ranges, neighbors of one owner as one."""
         joined: list[_Range] = []
         for place in sorted(self._ranges.values()):
             last = joined[-1] if joined else None
@@ -190,8 +190,8 @@ def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Bloc
 def _ends(
     log: AllocatorLog, settings: AllocatorSettings, ranges: list[_Range], blocks: list[_Block]
 ) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
-    """Return where each block ends whose size the snapshot does not show, of those that could be larger than was asked;
-    and those of which nothing tells it.
+    """Return the end of each block whose size the snapshot does not show, of those that could be larger than requested;
+    and those whose end is unknown.
 
     A block of large requests keeps up to 1 MiB too much, as that is not split off. If what lies behind it is larger,
     the first allocation there, while it is still in use, began where it ends.

@@ -93,7 +93,7 @@ def simulate(run: Run) -> None:
 
 @inlined
 def lacks_room(state: State) -> bool:
-    """Return whether a row could need more blocks or calls than there is room for: all free ones go back at once."""
+    """Return whether a row could need more blocks or calls than there is space for: all free ones go back at once."""
     counters, capacity = state.counters, state.spare.size
     used = counters[FRESH] - counters[SPARE]
     return 3 * used + 16 > capacity or counters[CALLS] + 2 * used + 16 > capacity
@@ -364,5 +364,5 @@ def is_idle(rules: Rules, state: State, block: int) -> bool:
 
 @kernel
 def age(rules: Rules, state: State, block: int) -> int:
-    """Return how often the pool was searched since a block became free."""
+    """Return the number of searches of the pool since a block became free."""
     return searched(rules, state, get(state, block, ORIGIN)) - get(state, block, BORN)

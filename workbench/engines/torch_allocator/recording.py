@@ -244,7 +244,7 @@ def without_releases(recording: Recording) -> tuple[Requests, np.ndarray]:
 
 
 def reserved_by_event(log: AllocatorLog) -> np.ndarray:
-    """Return what each event adds to the bytes that the driver gave: int64[events]."""
+    """Return the bytes that each event adds to those that the driver gave: int64[events]."""
     events = log.events
     grows = np.isin(events.action, (SEGMENT_ALLOC, SEGMENT_MAP)).astype(np.int64)
     return events.size * (grows - np.isin(events.action, (SEGMENT_FREE, SEGMENT_UNMAP)))
@@ -293,6 +293,6 @@ def recorded_bytes(recording: Recording) -> RecordedBytes:
 
 
 def summed(before: int, change: np.ndarray) -> np.ndarray:
-    """Return what there is after each change, and before the first: int64[changes + 1]."""
+    """Return the total after each change, and before the first: int64[changes + 1]."""
     result: np.ndarray = before + np.concatenate([np.zeros(1, np.int64), np.cumsum(change)])
     return result

@@ -284,7 +284,7 @@ class ReplayInput(_ReplayColumns):
 
 
 def asking_of(recording: Recording, refused: Sequence[int] | None = None) -> ReplayInput:
-    """Return what a recorded program asks for.
+    """Return the requests of a recorded program.
 
     What was live before the first event is asked for first, in the order of addresses: which blocks came and went
     before is not told, so the memory that a setting would have kept from that time is not either. What the recorded

@@ -31,9 +31,9 @@ CACHED, IN_USE, AWAITED, UNMAPPED = range(4)
 
 SPARE, FRESH, ROW, STATUS, RESERVED, CALLS, NEXT_ADDRESS, SUPPLY, REFUSED, FIRST_REFUSED, FLUSHES, MAPPED = range(12)
 COUNTERS = 12
-"""Counters: blocks to be used again, blocks ever used, the next row, why the loop stopped, bytes got from the driver,
-driver calls, the next address that the driver gives, the next segment that is supplied, refused requests and the first
-of them, how often all cached memory went back for want of more, pages mapped."""
+"""Counters: blocks to be used again, blocks ever used, the next row, and the reason why the loop stopped. Then bytes
+got from the driver, driver calls, the next address that the driver gives, and the next segment that is supplied. Then
+refused requests and the first of them, how often all cached memory went back for lack of more, and pages mapped."""
 DONE, NEEDS_ROOM, STOPPED = range(3)
 """Why the loop stopped: no row is left, the arrays are too small for the next row, a request was refused."""
 
@@ -147,7 +147,7 @@ class Run(NamedTuple):
 
 
 def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int, keeps_sizes: bool = False) -> State:
-    """Return an allocator that holds nothing, with room for so many blocks."""
+    """Return an allocator that holds nothing, with space for so many blocks."""
     counters = np.zeros(COUNTERS, np.int64)
     counters[FIRST_REFUSED] = NONE
     return State(
@@ -227,7 +227,7 @@ def page_size(rules: Rules, pool: int) -> int:
 
 
 def driver_bytes(rules: Rules, size: int) -> int:
-    """Return what the driver is asked for if no free block serves a request: a segment, or pages of an expandable one.
+    """Return the request to the driver if no free block serves: a segment, or pages of an expandable one.
 
     >>> from workbench.engines.torch_allocator.settings import AllocatorSettings
     >>> rules = AllocatorSettings().rules(np.zeros(1, np.int64))
@@ -242,7 +242,7 @@ def driver_bytes(rules: Rules, size: int) -> int:
 
 
 def rounded_sizes(rules: Rules, sizes: np.ndarray) -> np.ndarray:
-    """Return what requests are rounded up to: int64[requests]."""
+    """Return the size to which each request is rounded up: int64[requests]."""
     result = np.zeros(len(sizes), np.int64)
     _round_all(rules, np.ascontiguousarray(sizes, np.int64), result)
     return result

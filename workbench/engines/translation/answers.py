@@ -1,6 +1,6 @@
 """Answers to whoever asked for an access: which was issued or served, by what, and when (spec 6, R2, R18).
 
-Which walk was read is answered too. A stretch of the loop ends when there is no room for all that the next event can
+Which walk was read is answered too. A stretch of the loop ends when there is no space for all that the next event can
 bring about.
 """
 
@@ -45,7 +45,7 @@ class Answers(NamedTuple):
     walked: int
     """It ended, with its bytes."""
     filled: int
-    """A core's own TLB took the page, in place of a victim's tag, -1 = of nobody."""
+    """A core's own TLB took the page, in place of a victim's tag, -1 = of none."""
 
 
 class Ways(NamedTuple):
@@ -159,8 +159,8 @@ def _tell_later(run: Run, core: int, key: int, ordinal: int, source: int, done: 
 
 @kernel
 def _walk_of(run: Run, miss: int, now: int) -> tuple[int, int, int, int]:
-    """Return when a miss that is answered now came to the walkers, its walk began, was read and ended; now, where no
-    walk had a part."""
+    """Return the cycles at which a miss that is answered now came to the walkers, its walk began, was read and ended;
+    now, where no walk had a part."""
     misses, row = run.state.misses, miss * MISS
     begun = misses[row + OF.begun]
     if begun == NOBODY:
@@ -208,14 +208,14 @@ def _note_end(run: Run, opener: int, now: int) -> None:
 
 @kernel
 def most_answers(cores: int, counters: Any) -> int:
-    """Return how many answers one event can bring about at most: for those who joined a miss, for walks that begin, for
-    cores that a directory names."""
+    """Return the largest number of answers of one event: for those who joined a miss, for walks that begin, for cores
+    that a directory names."""
     return counters[COUNT.parked] + 2 * counters[COUNT.under_way] + cores + 16
 
 
 @kernel
 def has_room(run: Run) -> bool:
-    """Return whether the next event, or the next row, finds room for all that it brings about."""
+    """Return whether the next event, or the next row, finds space for all that it brings about."""
     state, counters = run.state, run.state.counters
     most = most_events(run.rules.cores) + counters[COUNT.parked] * run.rules.keeps_answers
     if state.event_queue.counters[at.USED] + counters[COUNT.under_way] + most > state.event_queue.link.size:

@@ -38,14 +38,14 @@ LEFT: Any = np.int64(0)
 
 @kernel
 def known_row(run: Run, core: int, page: int) -> int:
-    """Return where the bitmap of a page begins, as a core's directory knows it, in `known(run)`."""
+    """Return the start of the bitmap of a page, as a core's directory knows it, in `known(run)`."""
     rules = run.rules
     return (page * rules.cores + core) * rules.words if rules.beliefs else page * rules.words
 
 
 @kernel
 def others_known(run: Run, core: int, page: int) -> int:
-    """Return how many other cores hold a page, as a core's directory knows it."""
+    """Return the number of other cores that hold a page, as a core's directory knows it."""
     words, row = (run.state.belief if run.rules.beliefs else run.state.held), known_row(run, core, page)
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
@@ -80,14 +80,15 @@ def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: in
 
 @inlined
 def keep_record(run: Run, core: int, page: int) -> None:
-    """Keep a record of a page that left to make room, in a directory of limited room, where covered peers hold it."""
+    """Keep a record of a page that left to make space, in a directory of limited capacity, where covered peers hold
+    it."""
     if run.rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
         note_record(run, core, page)
 
 
 @kernel
 def forget_records(run: Run, page: int) -> None:
-    """Forget the records of a page that is in no private TLB any more: they take no room."""
+    """Forget the records of a page that is in no private TLB any more: they take no space."""
     if run.rules.finite:
         for core in range(run.rules.cores):
             _forget_record(run, core, page)
@@ -216,7 +217,7 @@ def hear_everywhere(run: Run, page: int, subject: int) -> None:
 
 @inlined
 def _receivers(run: Run, core: int, page: int) -> int:
-    """Return how many other directories keep a record of the page, or would: those that the scope says."""
+    """Return the number of other directories that keep a record of the page, or would: those that the scope says."""
     rules, state, plan = run.rules, run.state, run.policies.plan
     if plan.scope == ORACLE:
         return rules.cores - 1
@@ -261,7 +262,7 @@ def unlearn(run: Run, core: int, page: int, peer: int) -> None:
 
 @noinline
 def _hear(run: Run, core: int, page: int, peer: int) -> None:
-    """Let a directory of limited room hear that a peer holds a page: it makes a record, or makes the one it has
+    """Let a directory of limited capacity hear that a peer holds a page: it makes a record, or makes the one it has
     newest."""
     if not run.rules.finite or find(run, core, page) != NOWHERE:
         return
@@ -273,7 +274,7 @@ def _hear(run: Run, core: int, page: int, peer: int) -> None:
 
 @noinline
 def note_record(run: Run, core: int, page: int) -> None:
-    """Make a record of a peer's entry the newest, in place of the oldest where there is no room."""
+    """Make a record of a peer's entry the newest, in place of the oldest where there is no space."""
     state, at = run.state, page * run.rules.cores + core
     place = to_int64(state.record[at])
     if place != NONE:
@@ -293,7 +294,7 @@ def note_record(run: Run, core: int, page: int) -> None:
 
 @kernel
 def _forget_record(run: Run, core: int, page: int) -> None:
-    """Forget the record of a peer's entry that becomes that of an own entry, which needs no room."""
+    """Forget the record of a peer's entry that becomes that of an own entry, which needs no space."""
     if run.rules.finite:
         at = page * run.rules.cores + core
         if run.state.record[at] != NONE:

@@ -96,7 +96,7 @@ class Translation(Simulator[TranslationRecord]):
 
 
 def plan_of(case: Case) -> Plan:
-    """Return who is asked before the shared TLB, as numbers; refuse a directory smaller than its TLB."""
+    """Return the numbers of the TLBs that are asked before the shared TLB; refuse a directory smaller than its TLB."""
     with at_slot(case.setup, "locate"):
         return case.slots.locate.plan(case.machine.private_entries)
 
@@ -118,7 +118,7 @@ def check_policies(case: Case, plan: Plan) -> None:
             )
     if shared.most_threshold():
         what = f"policy.shared_eviction must not be {shared.name}"
-        raise InputError(f"{what}: there is one shared TLB, with nobody to share.")
+        raise InputError(f"{what}: there is one shared TLB, without a peer to share with.")
 
 
 def check_candidates(case: Case) -> None:
@@ -168,7 +168,7 @@ def _check_entries(machine: TranslationMachine, name: str, tlbs: int, whose: str
 
 
 MOST_NEW = 2048
-"""Pages that a part has room for, besides those that it knows, at least."""
+"""Pages that a part has space for, besides those that it knows, at least."""
 
 
 class PartRules(NamedTuple):
@@ -211,15 +211,15 @@ class Play:
             self._in_order()
 
     def run(self, rows: Rows) -> Run:
-        """Return what kernels see, with the rows that are known."""
+        """Return the view of kernels, with the rows that are known."""
         return Run(self.rules, self.policies, self.state, rows)
 
     def grow(self, more: int = 0) -> None:
-        """Make room for every page that has a number, and so many more."""
+        """Make space for every page that has a number, and so many more."""
         self.rules, self.state = with_pages(self.rules, self.state, self.policies.plan, self.trace.numbers, more)
 
     def make_room_for_page(self) -> None:
-        """Make room for one more page, and for what one more event brings about."""
+        """Make space for one more page, and for what one more event brings about."""
         if self._is_full():
             self.forget_pages()
             self.trace.numbers = with_number(self.trace.numbers, self._spare())
@@ -227,7 +227,7 @@ class Play:
         self._make_room()
 
     def forget_pages(self) -> None:
-        """Let pages that nothing knows any more have no number, where nobody else knows pages by their numbers."""
+        """Let pages that nothing knows any more have no number, where no other part knows pages by their numbers."""
         if self.trace.numbers.given[0] and may_forget(self.rules, self.policies):
             self.trace.numbers, self.state = without_unknown_pages(self.rules, self.state, self.trace.numbers)
 
@@ -236,7 +236,7 @@ class Play:
         return not has_number(numbers) or bool(numbers.given[0] >= room)
 
     def _spare(self) -> int:
-        """Return how many pages more there is to be room for: as many as there are, so that pauses are few."""
+        """Return the number of further pages to make space for: as many as there are, so that pauses are few."""
         return max(int(self.trace.numbers.given[0]), MOST_NEW)
 
     def _in_order(self) -> None:
@@ -268,8 +268,8 @@ class Play:
         self.play(lambda: play_warps(self.run(rows)))
 
     def _more(self, rows: Rows, pieces: Iterator[Rows]) -> tuple[Rows, bool]:
-        """Return what is left and as many rows again, so that a row is moved a few times at most; and whether that is
-        all."""
+        """Return the rows that are left and as many again, so that a row is moved a few times at most; and whether that
+        is all."""
         left, new, wanted = left_over(rows, self.state.next_row), list[Rows](), 1
         while wanted > 0:
             piece = next(pieces, None)
@@ -282,7 +282,7 @@ class Play:
         return together(left, new, self.state.next_row), wanted > 0
 
     def play(self, stretch: Callable[[], None]) -> None:
-        """Play a stretch again and again until it does not end for want of room."""
+        """Play a stretch again and again until it does not end for lack of space."""
         stretch()
         while self._after_a_stretch() == FAULT.needs_room:
             self._make_room()
@@ -305,7 +305,7 @@ _PAUSES = (FINE, FAULT.needs_rows, FAULT.needs_room)
 
 
 def words(stop: Stop) -> dict[str, str]:
-    """Return where a run stopped: its cycle, and its core where it is of one."""
+    """Return the place where a run stopped: its cycle, and its core where it is of one."""
     whose = "" if stop.row < 0 else f", core {stop.row}"
     return {"where": f"at cycle {stop.cycle}{whose}"}
 

@@ -88,7 +88,7 @@ def wake(run: Run, core: int, cycle: int, now: int) -> None:
 
 @noinline
 def schedule_miss(run: Run, cycle: int, now: int, kind: int, rank: int, miss: int) -> None:
-    """Let an event of a miss come: kept in hand, where there is room, as it is likely to be among the next."""
+    """Let an event of a miss come: kept in hand, where there is space, as it is likely to be among the next."""
     state = run.state
     order, held = order_of(rank, state.misses[miss * MISS + OF.core]), state.counters[COUNT.in_hand]
     if held == HAND or cycle >= FAR:
@@ -199,5 +199,5 @@ SOURCE_BITS = 3
 
 @kernel
 def most_events(cores: int) -> int:
-    """Return how many events one event can bring about at most, those of waiting misses aside."""
+    """Return the largest number of events that one event can bring about, those of waiting misses aside."""
     return 8 * cores + 16

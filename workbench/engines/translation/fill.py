@@ -1,4 +1,4 @@
-"""Fills of private TLBs: an entry comes in, and another one makes room for it (spec 4, section 7, R14-R28, T7, T8)."""
+"""Fills of private TLBs: an entry comes in, and another one makes space for it (spec 4, section 7, R14-R28, T7, T8)."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
 
 @kernel
 def held_by(run: Run, core: int) -> int:
-    """Return how many entries of a core's own TLB are in use."""
+    """Return the number of entries of a core's own TLB that are in use."""
     total = 0
     for at in range(core * run.rules.private_sets, (core + 1) * run.rules.private_sets):
         total += run.state.tlbs.sets[at * ROW + HELD]

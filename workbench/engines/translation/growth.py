@@ -1,8 +1,8 @@
 """Growth of arrays between two stretches: by page and by event; known pages are numbered again.
 
-Arrays by page, the event queue and the waiting accesses grow. Pages that no TLB holds, nobody waits for, and no message
-or directory names lose their short numbers, so that a part's memory does not grow with time: the known ones keep their
-order.
+Arrays by page, the event queue and the waiting accesses grow. A page loses its short number when no TLB holds it, no
+request waits for it, and no message or directory names it. So a part's memory does not grow with time. The known pages
+keep their order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_BYTES = 1 << 33
 
 
 def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers, more: int = 0) -> tuple[Rules, State]:
-    """Make room for every page that has a number, and so many more; the table by page gives way where it would be too
+    """Make space for every page that has a number, and so many more; the table by page gives way where it would be too
     large."""
     pages = int(numbers.given[0]) + more
     state = state._replace(numbers=numbers, key_of=numbers.pages)
@@ -64,7 +64,7 @@ def _longer(rules: Rules, state: State, plan: Plan, room: int) -> State:
     if beliefs * room * 8 > MOST_BYTES:
         most = MOST_BYTES // (8 * beliefs)
         raise InputError(
-            f"a directory whose news takes time keeps a bitmap a page and core; there is room for {most} pages of "
+            f"a directory whose news takes time keeps a bitmap a page and core; there is space for {most} pages of "
             f"{cores} cores, and the trace has more. Take update: instant, or fewer pages."
         )
     return state._replace(
@@ -89,7 +89,7 @@ def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
 
 
 def with_room(rules: Rules, state: State) -> State:
-    """Make room for what many events bring about."""
+    """Make space for what many events bring about."""
     most, counters = int(most_events(rules.cores)), state.counters
     parked, used = int(counters[COUNT.parked]), int(state.event_queue.counters[event_queue.USED])
     needed = used + int(counters[COUNT.under_way]) + parked * rules.keeps_answers + most
@@ -107,7 +107,7 @@ NAMES_PAGE = (KIND.copy, KIND.news, KIND.news_to_all, KIND.shoot_down, KIND.ackn
 
 
 def may_forget(rules: Rules, policies: Policies) -> bool:
-    """Return whether nobody else knows pages by their numbers: no log, no eviction policy that hears of them."""
+    """Return whether no other part knows pages by their numbers: no log, no eviction policy that hears of them."""
     evictions = (policies.eviction, policies.shared_eviction)
     return not rules.keeps_log and all(policy.incoming == NO_ANSWER for policy in evictions)
 

@@ -183,7 +183,7 @@ HANDLED = -1
 
 @inlined
 def let_next_happen(run: Run) -> None:
-    """Let the event that is next happen, if there is room for what it brings about."""
+    """Let the event that is next happen, if there is space for what it brings about."""
     if has_room(run):
         handle_next(run)
     else:

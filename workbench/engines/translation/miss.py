@@ -1,6 +1,6 @@
 """The way of a miss: whom it asks before the shared TLB (spec 4, R6, T8, T9).
 
-It asks directories, a central one, a ring of neighbours or a cluster's TLB. Then it asks the middle TLB of its core's
+It asks directories, a central one, a ring of neighbors or a cluster's TLB. Then it asks the middle TLB of its core's
 group, where there is one. Each routine handles one event of its way.
 """
 
@@ -156,7 +156,7 @@ def request_departs(run: Run, miss: int, now: int) -> None:
 
 @noinline
 def _depart(run: Run, miss: int, leave: int, now: int) -> None:
-    """Choose a holder and ask it at a cycle, from the core or from the centre.
+    """Choose a holder and ask it at a cycle, from the core or from the center.
 
     The nearest is the same now and later, so that its request need not be chosen when it leaves.
     """
@@ -184,7 +184,7 @@ def _choose(run: Run, miss: int, core: int, now: int) -> int:
 def nearest(run: Run, core: int, holders: np.ndarray, first: int) -> int:
     """Return the holder that is fewest links away, the lowest of several: the usual answer, one ring after the other.
 
-    The core itself is not asked; -1 where nobody else holds the page.
+    The core itself is not asked; -1 where no other core holds the page.
     """
     rules, state = run.rules, run.state
     ring = core * (rules.most_hops + 1) * rules.words

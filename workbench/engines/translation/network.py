@@ -19,7 +19,7 @@ EAST, WEST, NORTH, SOUTH = range(4)
 
 
 def mesh_columns(cores: int) -> int:
-    """Return the columns of the mesh: the least square that has room for the cores; the last row may be shorter.
+    """Return the columns of the mesh: the least square that has space for the cores; the last row may be shorter.
 
     >>> mesh_columns(16), mesh_columns(80)
     (4, 9)

@@ -68,7 +68,7 @@ class WalksBy(Family, noun="way to walk", example="{software: {walks: 8}}"):
     """The base of every answer to who walks."""
 
     def software(self) -> SoftwareWalks:
-        """Return what cores walk."""
+        """Return the walkers of cores."""
         return SoftwareWalks(0, 0, 0, False)
 
 
@@ -83,7 +83,7 @@ class Hardware(WalksBy):
 class Software(WalksBy):
     """The core that misses walks where no walker is free: slower, but many walks at a time.
 
-    Issue slots and data caches that such a walk takes from the core's program are not modelled.
+    Issue slots and data caches that such a walk takes from the core's program are not modeled.
 
     References
     ----------
@@ -143,7 +143,7 @@ class ByNode(WalkOrder):
     References
     ----------
     Shin, LeBeane, Solihin, Basu, "Neighborhood-Aware Address Translation for Irregular GPU Applications", MICRO 2018
-    (walks that share a line of the page table); Shin, Cox, Oskin, Loh, Solihin, Bhattacharjee, Basu, "Scheduling Page
+    (walks that share a line of the page table). Shin, Cox, Oskin, Loh, Solihin, Bhattacharjee, Basu, "Scheduling Page
     Table Walks for Irregular GPU Applications", ISCA 2018 (batches of one instruction; traces have no instructions).
 
     >>> ByNode(most=4).batch()
@@ -178,7 +178,7 @@ class Bypass(Family, noun="bypass", example="{dead_entries: {threshold: 6}}"):
     """The base of every rule."""
 
     def prediction(self) -> Prediction:
-        """Return how dead entries are predicted."""
+        """Return the predictor of dead entries."""
         return Prediction(0, 0, 1, 0)
 
 
@@ -275,17 +275,17 @@ class TranslationOptions(Spec):
         most=512,
         scale="power_of_two",
         unit="pages",
-        description="neighbouring pages that one entry covers (coalescing)",
+        description="neighboring pages that one entry covers (coalescing)",
     )
     contiguous_share: float = lever(
         1.0,
         least=0,
         most=1,
-        description="share of the groups of neighbouring pages whose frames lie together, so that they do",
+        description="share of the groups of neighboring pages whose frames lie together, so that they do",
     )
     contiguity: Contiguity = lever(
         WholeGroups(),
-        description="whether groups of neighbouring pages lie together as a whole, or in runs of any length",
+        description="whether groups of neighboring pages lie together as a whole, or in runs of any length",
     )
     page_sizes: PageSizes = lever(
         OneSize(), description="whether ranges of addresses lie in pages larger than the machine's"

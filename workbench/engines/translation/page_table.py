@@ -1,4 +1,4 @@
-"""What one entry covers: sizes of pages, neighbours whose frames lie together, and the tags of entries.
+"""What one entry covers: sizes of pages, neighbors whose frames lie together, and the tags of entries.
 
 All pages are as large as the machine's, or larger ones lie in ranges of addresses; pages whose frames are contiguous
 share an entry, which is found by their tag (docs/translation-rules.md).
@@ -140,7 +140,7 @@ _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 def drawn(number: np.ndarray) -> np.ndarray:
-    """Return what is drawn for pages or groups, once for all runs: float64 in [0, 1).
+    """Return the draws for pages or groups, once for all runs: float64 in [0, 1).
 
     >>> drawn(np.array([0, 1, 2])).round(3).tolist()
     [0.0, 0.618, 0.236]
@@ -152,7 +152,7 @@ class Contiguity(Family, noun="contiguity", example="{runs: {mean: 8}}"):
     """The base of every way in which frames lie together."""
 
     def mean_run(self) -> float:
-        """Return the mean pages of a run, 0 = a group of neighbouring pages lies together or not at all."""
+        """Return the mean pages of a run, 0 = a group of neighboring pages lies together or not at all."""
         return 0.0
 
 
@@ -215,7 +215,7 @@ def _goes_on(page: np.ndarray, group: int, mean: float) -> np.ndarray:
 PAGE_BITS = 48
 """Pages have numbers below 2**48: 57 bits of address, 512 bytes a page at least."""
 ALONE = 1 << 58
-"""Added to the tag of a page whose neighbours' frames do not lie beside its own."""
+"""Added to the tag of a page whose neighbors' frames are not next to its own."""
 
 
 class Tags:

@@ -38,7 +38,7 @@ from workbench.structures.key_index import ABSENT, known_number, number_of
 from workbench.structures.key_index import has_room as has_number
 
 REFUSED, NEEDS_ROOM, WRONG = -1, -2, -3
-"""Instead of a result: there is no such thing to be asked for; nothing was done for want of room; a policy broke its
+"""Instead of a result: there is no such thing to be asked for; nothing was done for lack of space; a policy broke its
 contract."""
 IN_TLB, IN_DIRECTORY = 1, 2
 """Who holds a page: a core whose own TLB does, a core whose own directory has a record of a peer's entry."""
@@ -116,7 +116,7 @@ def _is_over(run: Run, cycle: int) -> bool:
 
 @kernel
 def _has_page(run: Run) -> bool:
-    """Return whether there is room for another page."""
+    """Return whether there is space for another page."""
     numbers, room = run.state.numbers, run.state.held.size // run.rules.words
     return has_number(numbers) and bool(numbers.given[0] < room)
 

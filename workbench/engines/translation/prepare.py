@@ -172,7 +172,7 @@ _OWN_LISTS = (ARC, LFU, S3FIFO, SRRIP, DRRIP, TreePLRU, Random)
 
 
 def with_shortcuts(rules: Rules, run: Reading) -> Rules:
-    """Say which ways of an access are plain enough for a stretch of their own, and whom nobody need ask."""
+    """Set which ways of an access are plain enough for a stretch of their own, and which cores need not be asked."""
     if not SKIPS:
         return rules
     slots, eviction = run.given.slots, run.given.slots.eviction
@@ -218,7 +218,7 @@ def _is_plain(policy: Policy, cls: type[Policy]) -> bool:
 
 
 def new_state(rules: Rules, plan: Plan, machine: TranslationMachine, numbers: PageNumbers, logged: int) -> State:
-    """Make empty TLBs; the arrays by page have no room yet."""
+    """Make empty TLBs; the arrays by page have no space yet."""
     cores = rules.cores
     ways, owners = _all_ways(rules, plan, machine.middle_entries)
     quota = max(plan.quota, 0) if rules.finite else 0

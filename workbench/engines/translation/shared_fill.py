@@ -260,7 +260,7 @@ def is_bypassed(run: Run, tag: int) -> bool:
 
 @kernel
 def _place_of(run: Run, tag: int) -> int:
-    """Return where a tag stands among those remembered, the newest last; -1 = nowhere."""
+    """Return the place of a tag among those remembered, the newest last; -1 = nowhere."""
     for at in range(run.state.bypassed.size):
         if run.state.bypassed[at] == tag:
             return at
@@ -280,7 +280,7 @@ def is_missed(run: Run, tag: int) -> None:
 
 @noinline
 def is_evicted(run: Run, tag: int, entry: int) -> None:
-    """Learn from an entry of the shared TLB that makes room."""
+    """Learn from an entry of the shared TLB that makes space."""
     state, counter = run.state, _counter_of(run, tag)
     if state.entry_used[entry]:
         state.dead_counts[counter] = 0
@@ -296,7 +296,7 @@ OF_INCLUSION: Any = np.int64(-1)
 
 @noinline
 def shoot_down_holders(run: Run, page: int, row: int, now: int) -> None:
-    """Tell the holders of a page that left an inclusive shared TLB, which lies beside the core in the middle."""
+    """Notify the holders of a page that left an inclusive shared TLB, which lies next to the core in the middle."""
     rules, state, centre = run.rules, run.state, run.rules.cores // 2
     key, of = state.key_of[page], OF_INCLUSION
     peer = next_core(state.held, page * rules.words, rules.words, FIRST_WORD)

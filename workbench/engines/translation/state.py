@@ -77,7 +77,7 @@ class Miss(NamedTuple):
     begun: int
     """When its walk began, or its wait at the walkers ended; -1 = not yet."""
     read: int
-    """When its walk was read, -1 = not yet, and where nobody asks."""
+    """When its walk was read, -1 = not yet, or not requested."""
     ended: int
     """When the bytes of its walk have come, as is known from outside; -1 = not yet."""
 
@@ -143,7 +143,7 @@ _ENDLESS = "never ends: every candidate stays protected, however often it is ask
 
 
 class Faults(NamedTuple):
-    """What stops the loop; where rows or room are wanting it goes on when there are more."""
+    """What stops the loop; where rows or space are wanting it goes on when there are more."""
 
     none: int
     needs_rows: int = full("rows")
@@ -227,7 +227,7 @@ class Counters(NamedTuple):
     in_hand: int
     """Events that are not entered into the event queue, because they are likely to be next."""
     logged: int
-    """Rows of the log, also where they found no room."""
+    """Rows of the log, also where they found no space."""
     answered: int
     """Answers that wait to be taken."""
     tickets: int
@@ -246,7 +246,7 @@ class State(NamedTuple):
     places: KeyIndex
     """The hash table of each TLB, from page to entry; not kept where the table by page says it."""
     records: EntrySets
-    """Records of peers' entries in directories of limited room, a set a core, by use."""
+    """Records of peers' entries in directories of limited capacity, a set a core, by use."""
     event_queue: EventQueue
     """What is due when."""
     numbers: PageNumbers
@@ -280,7 +280,7 @@ class State(NamedTuple):
     given: np.ndarray = column(np.uint64, 0)
     """uint64[pages * words], cores that the shared TLB's entry was given to, where directories learn from answers."""
     record: np.ndarray = column(np.int32, 0)
-    """int32[pages * cores], the place of a record of a peer's entry in a directory of limited room, -1 = none."""
+    """int32[pages * cores], the place of a record of a peer's entry in a directory of limited capacity, -1 = none."""
     others: np.ndarray = column(np.uint64, "words")
     """The holders that may be asked."""
     push: np.ndarray = column(np.int64, "cores")
@@ -337,7 +337,7 @@ class State(NamedTuple):
     degrees: np.ndarray = column(np.int64, "degrees")
     pair_sums: np.ndarray = column(np.int64, "cores * cores")
     last_used: np.ndarray = column(np.int64, "entries_of_one")
-    """Room for the entries that a skimmed stretch uses, the last first, see `fast_path.skim_hits`."""
+    """Space for the entries that a skimmed stretch uses, the last first, see `fast_path.skim_hits`."""
     is_used: np.ndarray = column(np.int64, "entries_of_one")
     """1 where an entry is among them."""
     dead_counts: np.ndarray = column(np.int64, "dead_counters")
@@ -411,7 +411,7 @@ class Rules(NamedTuple):
     dead_threshold: int
     """From which count on an entry of the shared TLB is not made; 0 = each is."""
     dead_region: int
-    """Neighbouring tags of one counter."""
+    """Neighboring tags of one counter."""
     dead_counters: int
     dead_remembered: int
     network: int
@@ -436,7 +436,7 @@ class Rules(NamedTuple):
     beliefs: int
     """1 where directories may be wrong, so that each has its own bitmaps."""
     finite: int
-    """1 where a directory has room for so many records only."""
+    """1 where a directory has space for so many records only."""
     dense: int
     """1 where a table by page and TLB says where a page lies, 0 where each TLB has a hash table."""
     keeps_log: int
@@ -463,7 +463,7 @@ class Rules(NamedTuple):
     reads_ahead: int
     """1 where a directory may be read at an issue, if nothing can change it before its look-up."""
     fills_always: int
-    """1 where the core that misses is filled, nobody else."""
+    """1 where only the core that misses is filled."""
     keeps_always: int
     """1 where what a peer answers is kept."""
     plain_misses: int

@@ -80,7 +80,7 @@ def count_messages(run: Run, kind: int, count: int, leave: int) -> None:
 
 @kernel
 def window(run: Run, cycle: int) -> int:
-    """Return where the counts of a cycle's window begin; windows become twice as long when there are too many."""
+    """Return the start of the counts of a cycle's window; windows become twice as long when there are too many."""
     counters = run.state.counters
     since = cycle - counters[COUNT.first_cycle]
     if (since >> counters[COUNT.window_bits]) >= WINDOWS:
@@ -136,7 +136,7 @@ def _count_own(run: Run) -> None:
 
 @noinline
 def _count_holders(run: Run, row: int, first: int) -> None:
-    """Count the holders of a page, of whom the first is given, and every pair of them; `push` is room for a list."""
+    """Count the holders of a page, of whom the first is given, and every pair of them; `push` is space for a list."""
     rules, state, count = run.rules, run.state, 0
     holders, peer = state.push, first
     while peer != NOBODY:

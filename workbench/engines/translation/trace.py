@@ -219,7 +219,7 @@ def take_rows(  # type: ignore[no-untyped-def]
     Parameters
     ----------
     number : int32[rows]
-        To be filled; the table has room for as many new keys.
+        To be filled; the table has space for as many new keys.
     after : int
         The cycle of the row before.
     cores, pages : int

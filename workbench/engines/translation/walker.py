@@ -119,7 +119,8 @@ def _joins(run: Run, miss: int, now: int) -> bool:
 
 @noinline
 def _opener_as_dead(run: Run, miss: int) -> int:
-    """Return who opened a walk of a page before the same unmapping as a miss, or -1: that walk fills nothing either."""
+    """Return the core that opened a walk of a page before the same unmapping as a miss, or -1: that walk fills nothing
+    either."""
     rules, misses, row = run.rules, run.state.misses, miss * MISS
     if not rules.merges:
         return NONE
@@ -232,8 +233,8 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
 
 @inlined
 def _answer_one(run: Run, miss: int, now: int) -> None:
-    """Answer the only request that a walk serves: at once, where nothing else happens at the cycle and nobody outside
-    could ask for what precedes the answer."""
+    """Answer the only request that a walk serves. It is answered at once if nothing else happens at the cycle and no
+    other part could ask for what precedes the answer."""
     run.state.misses[miss * MISS + OF.source] = WALK
     if next_cycle(run) > now and not run.rules.keeps_answers and has_room(run):
         answer_arrives(run, miss, now)

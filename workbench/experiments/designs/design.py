@@ -26,7 +26,7 @@ MOST_SEED = (1 << 63) - 1
 class Design(Family, noun="design", example="{latin_hypercube: {points: 64, seed: 1}}"):
     """The base of every design.
 
-    One's own, in a file or a notebook cell, is a class with `ranks`:
+    The user's own design, in a file or a notebook cell, is a class with `ranks`:
 
     >>> from workbench.levers import lever
     >>> class Diagonal(Design):
@@ -42,8 +42,7 @@ class Design(Family, noun="design", example="{latin_hypercube: {points: 64, seed
     """Whether ranks are shares of the way from one end to the other, so that 0 and 1 are the ends themselves."""
 
     def ranks(self, axes: Sequence[Axis]) -> np.ndarray:
-        """Return where each point lies on each range: float64[rows, axes], from 0 to 1, the same whenever it is
-        asked."""
+        """Return the place of each point on each range: float64[rows, axes], from 0 to 1, the same in every call."""
         raise NotImplementedError
 
     def rows(self, axes: Sequence[Axis]) -> list[tuple[Any, ...]]:
@@ -89,7 +88,7 @@ class LatinHypercube(Design):
     seed: int = lever(0, least=0, most=MOST_SEED, description="of the random numbers")
     within: Literal["random", "centre"] = lever("random", description="where in its part a point lies")
     improved: Literal["no", "random_cd"] = lever(
-        "no", description="whether random exchanges lower the centred discrepancy, that is, spread the points better"
+        "no", description="whether random exchanges lower the centered discrepancy, that is, spread the points better"
     )
 
     def ranks(self, axes: Sequence[Axis]) -> np.ndarray:
@@ -208,5 +207,5 @@ class Morris(Design):
 
 
 def problem_of(axes: int) -> dict[str, object]:
-    """Return what SALib calls a problem: so many inputs, each from 0 to 1."""
+    """Return the problem, as SALib calls it: so many inputs, each from 0 to 1."""
     return {"num_vars": axes, "names": [str(k) for k in range(axes)], "bounds": [[0.0, 1.0]] * axes}

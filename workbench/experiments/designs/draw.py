@@ -60,7 +60,7 @@ class Drawn(NamedTuple):
 
 
 def draw(sweep: Sweep) -> Drawn | None:
-    """Return what the design of a sweep draws of its ranges; None where there is neither.
+    """Return the points that the design of a sweep draws of its ranges; None where there is neither.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def draw(sweep: Sweep) -> Drawn | None:
 
 
 def with_choices(sweep: Sweep) -> dict[str, Any]:
-    """Return what a sweep says under the keys that may vary, with a list of choices in place of every range.
+    """Return the keys of a sweep that may vary, with a list of choices in place of every range.
 
     The lists of the design step together. A range with a `count` is a list by itself, and multiplies like one. Nothing
     else is changed.
@@ -185,7 +185,7 @@ Place = Lever | type[Spec] | Question | Choices | Listed | Asked | None
 
 
 def places_of(engine: Engine, folder: Path) -> Choices:
-    """Return where to begin: what stands under the keys of a sweep."""
+    """Return the values at the keys of a sweep, to begin with."""
     slots = {slot: Question(engine.question_of(slot), folder) for slot in engine.slots}
     return Choices(
         {
@@ -198,7 +198,7 @@ def places_of(engine: Engine, folder: Path) -> Choices:
 
 
 def inside(place: Place, node: Any, key: Any, folder: Path = Path()) -> Place:
-    """Return what stands at a key (or an entry) of a node that stands at a place.
+    """Return the value at a key (or an entry) of a node that stands at a place.
 
     >>> from workbench.machine import Machine
     >>> engine_slots = Choices({"machine": Machine})

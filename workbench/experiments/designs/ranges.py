@@ -228,7 +228,7 @@ class Axis(NamedTuple):
 
     @property
     def stops(self) -> int:
-        """Return how many values there are, where they can be counted."""
+        """Return the number of values, where they can be counted."""
         return 1 + math.floor((self.most - self.least) / (self.step or 1) + 1e-9)
 
     def says(self) -> str:

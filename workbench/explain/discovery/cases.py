@@ -102,7 +102,7 @@ class _Case(NamedTuple):
 def interest_of(
     win: bool = False, clear: bool = False, above: float | None = None, below: float | None = None
 ) -> Interest:
-    """Return what is looked for, of the words of a command or a call.
+    """Return the target of the search, of the words of a command or a call.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def _gain(one: PairedComparison) -> float:
 
 
 def _clear(results: Mapping[str, PairedComparison], kind: str) -> dict[str, bool]:
-    """Return where a comparison has a word for the side, as the map `where_it_holds` decides."""
+    """Return the points at which a comparison has a word for the side, as the map `where_it_holds` decides."""
     side = "better" if kind == "win" else "worse"
     return {id: one.side == side for id, one in judge(results, "false_discovery").items()}
 

@@ -36,7 +36,7 @@ class _Slice(NamedTuple):
 
 
 def share(part: float, count: int) -> int:
-    """Return how many points a share of them is at least, one or more; exactly as the share is written.
+    """Return the number of points of a share of them, one or more; exactly as the share is written.
 
     >>> share(0.05, 20), share(0.05, 21), share(0.1, 3)
     (1, 2, 1)
@@ -107,7 +107,7 @@ def _slices(columns: tuple[Column, ...], hit: np.ndarray, box: Box, alpha: float
 
 
 def _slice_ends(sizes: np.ndarray, least: int) -> Iterator[np.ndarray]:
-    """Yield which values to take off at the low and at the high end; points without the lever go with either."""
+    """Yield the values to take off at the low and at the high end; points without the lever go with either."""
     numbers, without = sizes[:-1], sizes[-1]
     for side in (1, -1):
         passed = np.cumsum(numbers[::side]) + without
@@ -154,7 +154,8 @@ def _wider(columns: tuple[Column, ...], hit: np.ndarray, box: Box, alpha: float)
 
 
 def _wider_ends(inside: np.ndarray, sizes: np.ndarray, least: int) -> Iterator[np.ndarray]:
-    """Yield what would come inside at the low and at the high limit; points without the lever where both are open."""
+    """Yield the values that would come inside at the low and at the high limit; points without the lever where both are
+    open."""
     kept = np.flatnonzero(inside[:-1])
     first, last = (int(kept[0]), int(kept[-1])) if len(kept) else (0, -1)
     for outside in (np.arange(first)[::-1], np.arange(last + 1, len(inside) - 1)):
@@ -168,7 +169,7 @@ def _wider_ends(inside: np.ndarray, sizes: np.ndarray, least: int) -> Iterator[n
 
 
 DIGITS = 3
-"""A value of so many significant digits is a limit as it stands; a longer one is shortened towards its neighbour."""
+"""A value of so many significant digits is a limit as it stands; a longer one is shortened towards its neighbor."""
 
 
 class Limit(NamedTuple):
@@ -218,7 +219,7 @@ def _opened(inside: np.ndarray, side: slice, alone: bool) -> np.ndarray:
 
 
 def shortest(kept: float, outside: float) -> float:
-    """Return the limit that parts a kept value from its neighbour outside, with the fewest digits, nearest to what is
+    """Return the limit that parts a kept value from its neighbor outside, with the fewest digits, nearest to what is
     kept; a value of few digits as it is.
 
     >>> shortest(0.80213, 0.7731), shortest(64, 32), shortest(0.7731, 0.80213), shortest(0.8003, 0.8001)
@@ -237,8 +238,8 @@ def shortest(kept: float, outside: float) -> float:
 
 
 def quasi_p(columns: tuple[Column, ...], hit: np.ndarray, box: Box, limit: Limit) -> float:
-    """Return how likely at least as many points of interest would be inside if the limit told nothing: a binomial
-    probability at the density that the box has without it.
+    """Return the probability that at least as many points of interest would be inside if the limit told nothing: a
+    binomial probability at the density that the box has without it.
 
     It is quasi as the limit was chosen on the same points.
 
@@ -265,7 +266,7 @@ class Box(NamedTuple):
     """A part of the space of levers."""
 
     inside: tuple[np.ndarray, ...]
-    """bool[values + 1] a lever: which of its values are inside; of a number, neighbours."""
+    """bool[values + 1] a lever: which of its values are inside; of a number, neighbors."""
     size: int
     """Points inside."""
     hits: int
@@ -298,8 +299,8 @@ class Box(NamedTuple):
 
     @property
     def contrast(self) -> Fraction:
-        """Return how well the box tells the points of interest, exactly: the square of the correlation between being
-        inside and being of interest, but for a factor that all boxes share; below zero where the box avoids them."""
+        """Return the exact score of a box for points of interest: the square of the correlation between being inside
+        and being of interest, but for a factor that all boxes share; below zero where the box avoids them."""
         excess = self.hits * self.points - self.size * self.all_hits
         outside = self.points - self.size
         return Fraction(excess * abs(excess), self.size * outside) if self.size and outside else Fraction(0)
@@ -319,7 +320,7 @@ def whole(columns: tuple[Column, ...], hit: np.ndarray) -> Box:
 
 
 def members(columns: tuple[Column, ...], inside: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Return which points are inside: bool[points]."""
+    """Return the points inside: bool[points]."""
     result = np.ones(len(columns[0].codes), bool)
     for one, values in zip(columns, inside, strict=True):
         if not values.all():

@@ -121,7 +121,7 @@ def _chosen(trajectory: list[Box], density: float | None) -> Box:
 
 
 def inside_of(scenario: Scenario) -> np.ndarray:
-    """Return which of the searched points are inside: bool[points]."""
+    """Return the searched points that are inside: bool[points]."""
     return members(scenario.cases.columns, scenario.box.inside)
 
 
@@ -134,7 +134,7 @@ def clearest(boxes: Sequence[Box]) -> Box:
 def p_by_chance(columns: tuple[Column, ...], hit: np.ndarray, contrast: Fraction, shuffles: int = SHUFFLES) -> float:
     """Return the p-value of a peeled box: how often the whole search does as well on shuffled labels.
 
-    It answers for the search over all levers and limits, which a quasi-p-value does not. The shuffles are drawn anew
+    It answers for the search over all levers and limits, which a quasi-p-value does not. The shuffles are drawn again
     from the same seed, so the same points give the same number.
     """
     draws = np.random.default_rng(Streams(0).integer("scenario discovery"))

@@ -41,7 +41,7 @@ def box_condition(scenario: Scenario) -> str:
 
 
 def _predicate(cases: Cases) -> str:
-    """Return what the points of interest have in common: `loses drain_cycles`, `has drain_cycles above 900`."""
+    """Return the common property of the points of interest: `loses drain_cycles`, `has drain_cycles above 900`."""
     interest, name = cases.interest, cases.measure.name
     if interest.is_compared:
         clear = "clearly " if interest.clear else ""
@@ -50,7 +50,7 @@ def _predicate(cases: Cases) -> str:
 
 
 def points_word(interest: Interest) -> str:
-    """Return what a point of interest is called."""
+    """Return the name of a point of interest."""
     return NOUNS.get(interest.kind) or f"points {interest.kind} {interest.threshold:g}"
 
 

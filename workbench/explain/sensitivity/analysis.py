@@ -115,7 +115,7 @@ class Analysis(NamedTuple):
     """Which policies and settings, where the sweep has several."""
     measure: Measure
     of: Of
-    """Whether the measure itself was analysed, or what it gains on the baseline."""
+    """Whether the measure itself was analyzed, or what it gains on the baseline."""
     paths: tuple[str, ...]
     """The dotted path of each lever, in the order of the sweep."""
     point: str
@@ -128,7 +128,7 @@ class Analysis(NamedTuple):
 
 
 def check(sweep: Sweep, measure: str | None = None, of: str = "mean") -> Drawn:
-    """Refuse, before anything runs, a sweep that could not be analysed; return what its design draws.
+    """Refuse, before anything runs, a sweep that could not be analyzed; return what its design draws.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def check(sweep: Sweep, measure: str | None = None, of: str = "mean") -> Drawn:
 
 
 def analyse(runs: RunSet, measure: str | None = None, of: Of = "mean") -> list[Analysis]:
-    """Analyse every measure of the sweep, or one, of every way to run.
+    """Analyze every measure of the sweep, or one, of every way to run.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ SMALL = 0.05
 
 
 def samples_needed(value: float, low: float, high: float, samples: int, small: float) -> int | None:
-    """Return how many samples would make an interval no wider than its effect, None where these do.
+    """Return the number of samples that would make an interval no wider than its effect, None where these do.
 
     The width of an interval falls with the square root of the samples. As the effect is an estimate too, a study near
     the limit may have to be raised twice.
@@ -350,7 +350,7 @@ def ways(sweep: Sweep, drawn: Drawn) -> list[Way]:
 
 
 def _chosen(alternative: Point, ranges: set[str], names: FileNames) -> dict[str, Any]:
-    """Return what was chosen but not drawn, by path, the values of ranges within it left out."""
+    """Return the choices that were not drawn, by path, the values of ranges within them left out."""
     others = {path: value for path, value in alternative.coordinates.items() if path not in ranges}
     return {path: _without(names.shown(named(value), path), path, ranges) for path, value in others.items()}
 

@@ -182,7 +182,7 @@ def around(value: np.ndarray, half: np.ndarray) -> Estimates:
 
 
 def resamples(size: int) -> int:
-    """Return how many bootstrap resamples of so many numbers.
+    """Return the number of bootstrap resamples of so many numbers.
 
     >>> resamples(64), resamples(16384)
     (1000, 244)

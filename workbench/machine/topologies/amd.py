@@ -150,7 +150,7 @@ class Pair(NamedTuple):
 
     @property
     def links(self) -> int:
-        """Return how many links join the two."""
+        """Return the number of links that join the two."""
         if not self.link_mbps or not self.all_mbps:
             return 1
         return min(max(self.all_mbps // self.link_mbps, 1), _MOST_LINKS)
@@ -244,7 +244,7 @@ Pairs = Mapping[tuple[int, int], Pair]
 
 
 def pair_of(told: Mapping[tuple[int, int], Pair], one: int, other: int, where: str) -> Pair:
-    """Return what both directions of a pair say alike.
+    """Return the links that both directions of a pair state alike.
 
     Raises
     ------
@@ -266,7 +266,7 @@ def pair_of(told: Mapping[tuple[int, int], Pair], one: int, other: int, where: s
 
 
 def pairs_of(gpus: list[int], told: Mapping[tuple[int, int], Pair], where: str) -> Pairs:
-    """Return what is told of every two GPUs; errors as of `pair_of`, and for too many GPUs."""
+    """Return the statement on every two GPUs; errors as of `pair_of`, and for too many GPUs."""
     if not 0 < len(gpus) <= MOST_GPUS:
         raise InputError(f"{where}: must tell of 1 to {MOST_GPUS} GPUs. Got {len(gpus)}.")
     return {(one, other): pair_of(told, one, other, where) for one, other in combinations(gpus, 2)}
@@ -342,7 +342,7 @@ Table = dict[tuple[str, str], str]
 
 
 def lines_of(text: bytes) -> list[str]:
-    """Return the lines of a text, without colours and blanks behind them."""
+    """Return the lines of a text, without colors and blanks behind them."""
     return [_COLOUR.sub("", line).rstrip() for line in text.decode(errors="replace").lstrip("\ufeff").splitlines()]
 
 

@@ -192,7 +192,7 @@ def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:
 
 
 def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[Wire]]:
-    """Return what leads to NVSwitches: the ports of cards, and the wires between them."""
+    """Return the ways to NVSwitches: the ports of cards, and the wires between them."""
     ports = {
         gpu.id: sum(
             _count(link, where) for link in gpu.links if link.attributes.get("tclass", "").startswith(_NVSWITCH)
@@ -215,7 +215,7 @@ def _to_cpus(gpus: list[_Gpu], where: str) -> Iterator[Wire]:
 
 
 def _assumed(gpus: list[_Gpu]) -> float:
-    """Return what an NVLink was taken to carry where no card says which generation it is."""
+    """Return the assumed bandwidth of an NVLink where no card says which generation it is."""
     linked = any(link.tag == "nvlink" for gpu in gpus for link in gpu.links)
     reply = any(gpu.details is not None and gpu.details.attributes.get("sm") for gpu in gpus)
     return NVLINK_GBPS if linked and not reply else 0.0
@@ -267,7 +267,7 @@ def _sockets(cpus: dict[str, Element], where: str) -> Iterator[Wire]:
 
 
 def _ways_up(element: Element, cpu: str, gpus: list[_Gpu], where: str) -> list[WayUp]:
-    """Yield how each GPU below an element reaches the CPU."""
+    """Yield the way from each GPU below an element to the CPU."""
     of_bus = {gpu.bus: gpu.id for gpu in gpus}
 
     def below(above: Element, bridges: tuple[str, ...], gbps: tuple[float, ...]) -> Iterator[WayUp]:

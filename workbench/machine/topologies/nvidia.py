@@ -1,12 +1,12 @@
 """What `nvidia-smi topo -m` and CUDA's sample p2pBandwidthLatencyTest print, as topologies.
 
 `nvidia-smi topo -m` prints how every two cards are connected, in tabs or in runs of blanks. NVn is n bonded links;
-where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree is what the other
-labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is behind one switch,
-PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart; C2C is a CPU on the module of the GPU.
-The table does not tell how fast anything is. NVLinks and PCI are of the generation of the card that the text around it
-names (`nvidia-smi -L`). Without a name NVLinks are of sm_70 and sm_80, and PCI is of gen 3. A sweep can replace both.
-A table of some of the cards (GPU4 and GPU5 alone) is one too.
+where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree follows from the other
+labels, those of network cards too, for NVn hides what lies beneath. PIX and PXB join what is behind one switch; PHB and
+NODE and equal CPU affinities what is at one CPU; SYS keeps CPUs apart. C2C is a CPU on the module of the GPU. The table
+does not tell how fast anything is. NVLinks and PCI are of the generation of the card that the text around it names
+(`nvidia-smi -L`). Without a name NVLinks are of sm_70 and sm_80, and PCI is of gen 3. A sweep can replace both. A table
+of some of the cards (GPU4 and GPU5 alone) is one too.
 
 The sample prints matrices of measured bandwidths, one row a card. A link between two cards carries what was measured
 with peer access on: in one direction where that matrix is there, else half of what was measured in both. It is taken
@@ -52,7 +52,7 @@ _AFFINITY = "CPU Affinity"
 
 
 class _Table(NamedTuple):
-    """The printed table: labels between devices, and what stands beside them."""
+    """The printed table: labels between devices, and the columns next to them."""
 
     gpus: list[str]
     others: list[str]

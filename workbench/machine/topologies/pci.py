@@ -65,7 +65,7 @@ class Wire(NamedTuple):
 
     @property
     def duplex(self) -> float:
-        """Return what both directions were measured to carry together, as a multiple of one."""
+        """Return the measured bandwidth of both directions together, as a multiple of one."""
         return WIDTHS[self.type].duplex if self.type in WIDTHS else 2.0
 
 
@@ -86,7 +86,7 @@ class Topology(NamedTuple):
     """The name of the format that the file was known by."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what the file holds, in plain types: `format`, `cards` (GPUs), `links`, and what else its format
+        """Return the content of the file in plain types: `format`, `cards` (GPUs), `links`, and what else its format
         has."""
         gpus = sum(node.kind == "gpu" for node in self.nodes)
         result = {"format": self.format, "cards": gpus, "links": self.links, **self.noted}
@@ -135,7 +135,7 @@ class Topology(NamedTuple):
 
 
 def _widest(wires: Collection[Wire], name: str) -> float:
-    """Return what one link carries of the wire of a card that carries the most."""
+    """Return the bandwidth of one link of the wire of a card that carries the most."""
     return max((wire.gbps * wire.links, wire.gbps) for wire in wires if name in wire.ends)[1]
 
 
@@ -289,7 +289,7 @@ def pcie_gbps(speed: str, width: int) -> float:
 
 
 def socket_gbps(arch: str, vendor: str, model: int) -> float:
-    """Return what two CPUs exchange.
+    """Return the bandwidth between two CPUs.
 
     >>> socket_gbps("x86_64", "GenuineIntel", 85), socket_gbps("x86_64", "AuthenticAMD", 49)
     (10.0, 16.0)
@@ -352,7 +352,7 @@ def _channel(way: WayUp, shared: list[str]) -> str:
 
 
 def _through_switch(one: WayUp, other: WayUp) -> list[float]:
-    """Return what two GPUs exchange through their lowest common bridge; empty where there is none."""
+    """Return the bandwidth between two GPUs through their lowest common bridge; empty where there is none."""
     common = next((bridge for bridge in one.bridges if bridge in other.bridges), None)
     if common is None:
         return []

@@ -177,13 +177,13 @@ class TopologyFile(Spec):
 
 
 def levers_of_topology(given: object, path: str, where: str) -> object:
-    """Return what was given with the topology file or the arrangement that it names written out as cards and links;
-    else as it is.
+    """Return the given settings with the topology file or the arrangement that they name written out as cards and
+    links; else as they are.
 
     Raises
     ------
     InputError
-        The file cannot be used, or a key stands beside it that `TopologyFile` or `RegularBoard` does not have.
+        The file cannot be used, or it comes with a key that `TopologyFile` or `RegularBoard` does not have.
     """
     if not isinstance(given, Mapping):
         return given

@@ -49,7 +49,7 @@ least 1. Got 0. Nearest: 1.
     pcie_gbps: float = lever(
         16.0, least=1, most=500, scale="log", unit="GB/s", description="between a GPU and its CPU per direction"
     )
-    gpus_a_channel: int = lever(1, least=1, most=48, unit="GPUs", description="neighbours that share one PCIe channel")
+    gpus_a_channel: int = lever(1, least=1, most=48, unit="GPUs", description="neighbors that share one PCIe channel")
     socket_gbps: float = lever(
         40.0, least=1, most=1000, scale="log", unit="GB/s", description="between two CPUs per direction"
     )
@@ -80,7 +80,7 @@ least 1. Got 0. Nearest: 1.
         if self.arrangement == "fully_connected":
             yield from combinations(range(self.gpus), 2)
         elif self.arrangement == "ring":
-            last = self.gpus if self.gpus > 2 else self.gpus - 1  # two GPUs are neighbours once
+            last = self.gpus if self.gpus > 2 else self.gpus - 1  # two GPUs are neighbors once
             yield from ((k, (k + 1) % self.gpus) for k in range(last))
         elif self.arrangement == "pairs":
             yield from ((k, k + 1) for k in range(0, self.gpus - 1, 2))

@@ -70,7 +70,7 @@ class HtmlReport:
             write_own(target, self._pages.page(run, title=titled(run.task)))
 
     def write(self, earlier: int = 0) -> None:
-        """Write the index anew, from the runs there are so far.
+        """Write the index again, from the runs there are so far.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ def titled(task: Task) -> str:
 
 
 def state(run: NotebookRun | None) -> str:
-    """Return what a row says: a notebook that an earlier batch had finished is done like any other."""
+    """Return the text of a row: a notebook that an earlier batch had finished is done like any other."""
     return NOT_RUN if run is None else _STATES.get(run.status, run.status)
 
 
@@ -220,7 +220,7 @@ class Pages:
         self._notebook = HTMLExporter(extra_loaders=[loader], template_file="page.html.j2", embed_images=True)
 
     def page(self, run: NotebookRun, title: str) -> str:
-        """Return the output of a run as a page of its own; pictures that lie beside the notebook are put into it."""
+        """Return the output of a run as a page of its own; pictures in the notebook's folder are put into it."""
         import nbformat
 
         node = nbformat.read(run.output, as_version=4)

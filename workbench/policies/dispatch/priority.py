@@ -1,8 +1,8 @@
 """Which waiting group is more urgent? (spec 3, Em. 2)
 
 An answer takes a `PriorityView`. It remembers nothing. So that idle cycles can be skipped, a second function
-`holds_until(see)`, which takes an `OrderView`, returns the first cycle after `see.cycle` at which the order of two
-groups that wait all the while may differ; one that is not defined means: at the very next cycle.
+`holds_until(see)` takes an `OrderView`. It returns the first cycle after `see.cycle` at which the order of two groups
+that wait all the while may differ. Without the function that is the very next cycle.
 
 What every policy owes, in a test file, for policies of this package or not:
 
@@ -70,7 +70,7 @@ class ReadyPriority(NamedTuple):
 
 
 def asks(cycle: int, priority: int, levels: int, waited: int) -> PriorityView:
-    """Return what is asked about one waiting group."""
+    """Return the view of one waiting group."""
     return PriorityView(cycle, priority, levels, waited, None)
 
 
@@ -112,7 +112,7 @@ class Priority(Policy, abstract=True):
         cycle : int
             The cycle of the round.
         waited : sequence of int
-            Cycles since each arrived; nobody has waited if empty.
+            Cycles since each arrived; no channel has waited if empty.
 
         Raises
         ------
@@ -194,7 +194,8 @@ class PriorityContract(Contract):
 
 
 def too_late(speaker: Speaker, levels: int, cycle: int, pairs: int = 12, seed: int = 0) -> str:
-    """Return where the order of two waiting groups differs before `holds_until` says so; empty where it does not."""
+    """Return the place where the order of two waiting groups differs before `holds_until` says so; empty where it does
+    not."""
     until = holds_until(speaker, cycle, levels)
     if until <= cycle:
         return f"holds_until({cycle}) is {until}, which is not later"

@@ -266,5 +266,5 @@ class EarliestDeadline(Priority):
         return super().order(cycle, (len(self.slacks) or 4) if levels is None else levels)
 
     def parameters(self) -> np.ndarray:
-        """Return what each priority adds, and the slacks: float64[1 + slacks]."""
+        """Return the addition of each priority, and the slacks: float64[1 + slacks]."""
         return np.array([self.cycles_a_level, *self.slacks], np.float64)

@@ -76,7 +76,8 @@ class Stuck(Policy, abstract=True):
         return FOR_EVER
 
     def look_ahead(self) -> int:
-        """Return how many groups behind the head of each channel may be dispatched while the head does not fit."""
+        """Return the number of groups behind the head of each channel that may be dispatched while the head does not
+        fit."""
         return 0
 
     def sub_priority(self) -> SubPriority:
@@ -88,8 +89,8 @@ class Stuck(Policy, abstract=True):
         return False
 
     def rounds_until_asked(self, at: int = 0) -> int:
-        """Return how many rounds in a row must fail until the policy is asked, counted from `at` failed ones (spec 3,
-        E10)."""
+        """Return the number of rounds in a row that must fail until the policy is asked, counted from `at` failed ones
+        (spec 3, E10)."""
         return max(self.patience() + 1 - whole("at", at), 1)
 
     def parts(self, waves: int, independent: bool = True, priority: int = 1, levels: int = 4) -> list[int]:
@@ -261,7 +262,7 @@ class Backfill(Stuck):
         return self.upstream.sub_priority()
 
     def divides_shared(self) -> bool:
-        """Return what upstream says."""
+        """Return the answer of upstream."""
         return self.upstream.divides_shared()
 
 

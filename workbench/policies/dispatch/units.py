@@ -57,7 +57,7 @@ UNTOUCHED = -7
 
 
 def asks(waves: int, pointer: int, taken: Any) -> UnitsView:
-    """Return what is asked about a group, given the waves that run on each unit."""
+    """Return the view of a group, given the waves that run on each unit."""
     loads = np.array(taken, np.int64)
     return UnitsView(waves, loads.size, pointer, loads, np.full(loads.size, UNTOUCHED, np.int64), None)
 
@@ -73,7 +73,7 @@ class Units(Policy, abstract=True):
         return False
 
     def first_pointer(self, module: int, seed: int) -> int:
-        """Return what a module stores before its first group."""
+        """Return the store of a module before its first group."""
         return 0
 
     def split(
@@ -366,7 +366,7 @@ class UnitsContract(Contract):
     """Whether the units' shares of a single group differ by at most one wave."""
 
     def start_memory(self, policy: Units, size: int, seed: int) -> np.ndarray:
-        """Return what some modules store before their first group: their pointers stand for a memory."""
+        """Return the stores of some modules before their first group: their pointers stand for a memory."""
         return np.array([policy.first_pointer(module, seed) for module in range(8)], np.int64)
 
     def scenes(self, policy: Units, size: int, steps: int, draw: np.random.Generator) -> Scenes:

@@ -61,7 +61,7 @@ class PerThread(Serve):
         return parts
 
     def parameters(self) -> np.ndarray:
-        """Return what the answer sees: min_alloc, the alignment in bytes, zero_policy."""
+        """Return the levers of the answer: min_alloc, the alignment in bytes, zero_policy."""
         zero = self.levers["zero_policy"].number(self.zero_policy)
         return np.array([self.min_alloc, self.align or next_power(self.min_alloc), zero], float)
 
@@ -169,7 +169,7 @@ class WarpAggregated(Serve):
             )
 
     def parameters(self) -> np.ndarray:
-        """Return what the answer sees: min_alloc, the alignment in bytes, prefix, zero_policy and leader_rule."""
+        """Return the levers of the answer: min_alloc, the alignment in bytes, prefix, zero_policy and leader_rule."""
         levers = ("prefix", "zero_policy", "leader_rule")
         chosen = [self.levers[name].number(getattr(self, name)) for name in levers]
         return np.array([self.min_alloc, self.align or next_power(self.min_alloc), *chosen], float)
@@ -249,7 +249,7 @@ class BlockAggregated(Serve):
         return WarpAggregated.answer
 
     def parameters(self) -> np.ndarray:
-        """Return what the answer of `warp_aggregated` sees."""
+        """Return the levers that the answer of `warp_aggregated` gets."""
         return np.array([self.min_alloc, self.align or next_power(self.min_alloc), 0, 0, 0], float)
 
     def unit(self) -> int:

@@ -18,11 +18,11 @@ class Arenas(Policy, abstract=True):
     by: ClassVar[int] = BY_WARP
 
     def count(self) -> int:
-        """Return how many arenas there are."""
+        """Return the number of arenas."""
         return 1
 
     def tries(self) -> int:
-        """Return how many arenas a request tries, one after the other, before it fails."""
+        """Return the number of arenas that a request tries, one after the other, before it fails."""
         return 1
 
 

@@ -26,7 +26,7 @@ class HeapPolicy(Policy, abstract=True):
 
 
 class BitmapArena(HeapPolicy):
-    """A bit a granule; a placement policy of the placement room says where a block goes, and how ties break.
+    """A bit a granule; a placement policy of the placement space says where a block goes, and how ties break.
 
     Any placement policy whose grants are one range will do, one of your own too. First, last, next, best fit and
     nearest boundary search a summary over the bitmap instead of the bitmap, with the same answers, so that a heap of

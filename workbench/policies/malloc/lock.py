@@ -1,6 +1,6 @@
 """Who enters the critical section of the heap next, and what does the waiting cost? (spec 2, R15, R21, `lock_model`)
 
-All figures of time are modelling assumptions: no vendor documents them. `[gpu]` measures them on a card.
+All figures of time are modeling assumptions: no vendor documents them. `[gpu]` measures them on a card.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from workbench.policies.scenes import KEPT, Request, Scenes
 
 MOST_BYTES = 1 << 40
 NOT_SERVED = -1
-"""The part of a lane that gets nothing, and the leader of a request that nobody makes."""
+"""The part of a lane that gets nothing, and the leader of a request that no lane makes."""
 
 
 @view
@@ -148,8 +148,8 @@ class Serve(Policy, abstract=True):
         return [_request_of(p, lanes, part, offset, size, leader) for p in range(parts)]
 
     def unit(self) -> int:
-        """Return how many threads are served together: threads k unit .. k unit + unit - 1 make a group (spec 2, R2,
-        R4)."""
+        """Return the number of threads that are served together: threads k unit .. k unit + unit - 1 make a group (spec
+        2, R2, R4)."""
         return 32
 
     def scan_steps(self) -> int:
@@ -165,7 +165,7 @@ class Serve(Policy, abstract=True):
         return 0
 
     def prefix_moment(self) -> PrefixWhen:
-        """Return when the prefix sum is computed (spec 2, R9)."""
+        """Return the time at which the prefix sum is computed (spec 2, R9)."""
         return "before_request"
 
     def overlaps_split(self) -> bool:
@@ -173,11 +173,11 @@ class Serve(Policy, abstract=True):
         return True
 
     def on_failure(self) -> OnFailure:
-        """Return what becomes of a request that the heap cannot serve (spec 2, E4)."""
+        """Return the rule for a request that the heap cannot serve (spec 2, E4)."""
         return "all_null"
 
     def frees(self) -> FreePolicy:
-        """Return how pieces are given back (spec 2, E3)."""
+        """Return the rule by which pieces are given back (spec 2, E3)."""
         return "refcount"
 
     def block_header(self) -> int:
@@ -185,7 +185,7 @@ class Serve(Policy, abstract=True):
         return 0
 
     def start_memory(self, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size]."""
+        """Return the memory of the policy at the start of a run: int64[memory_size]."""
         return np.zeros(1, np.int64)
 
     def ready(self, seed: int = 0, checked: bool = False) -> ReadyServe:
@@ -230,7 +230,7 @@ class ServeContract(Contract):
     policy: ClassVar[Serve]
 
     def start_memory(self, policy: Serve, size: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run."""
+        """Return the memory of the policy at the start of a run."""
         return policy.start_memory(seed)
 
     def scenes(self, policy: Serve, size: int, steps: int, draw: np.random.Generator) -> Scenes:
@@ -273,7 +273,7 @@ def _calls(unit: int, draw: np.random.Generator) -> Iterator[tuple[np.ndarray, n
 
 
 def _fault(requests: int, after: ServeView) -> str:
-    """Return what is wrong with an answer, in words; empty where nothing is."""
+    """Return the fault of an answer, in words; empty where there is none."""
     count, got = len(after.lanes), after.part >= 0
     if not 0 <= requests <= count:
         return f"{requests} requests"

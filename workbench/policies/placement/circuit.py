@@ -4,9 +4,9 @@ For a reader who checks the document's examples by hand; the gates themselves ar
 vector is a row of booleans, segment 0 first. The leading-one searches (R24-R28) see the start map padded with zeros to
 a power of two at the high end; without a start their bits mean nothing (R27), and here are all ones, as the wires hold.
 
-`cost` counts stages, operations and logic depth (H1.8) for one request of m segments in a memory of N, by these rules:
-gates have two inputs; an AND or OR over n bits is a tree of n - 1 gates, ceil(log2 n) deep; an inverter is a gate; a
-shift by a fixed amount is wiring and costs nothing; masks made on the fly take one step a row, stored ones a bit a
+`cost` counts stages, operations and logic depth (H1.8) for one request of m segments in a memory of N, by these rules.
+Gates have two inputs; an AND or OR over n bits is a tree of n - 1 gates, ceil(log2 n) deep; an inverter is a gate. A
+shift by a fixed amount is wiring and costs nothing. Masks made on the fly take one step a row, stored ones a bit a
 position. Selecting the window's bits for `window_and` is not counted: a circuit for one m has them as wiring. An adder,
 a subtractor, a comparator and a selector follow (R22).
 """

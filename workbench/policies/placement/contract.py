@@ -35,7 +35,7 @@ class PlacementContract(Contract):
     tried = 100
 
     def start_memory(self, policy: Placement, size: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run with so many segments."""
+        """Return the memory of the policy at the start of a run with so many segments."""
         return policy.start_memory(size, seed)
 
     def scenes(self, policy: Placement, size: int, steps: int, draw: np.random.Generator) -> Scenes:

@@ -98,7 +98,7 @@ class NearestBoundary(Placement):
             see.memory[AT_TIE] = 0
 
     def notice(self, name: str) -> Callable[..., Any] | None:
-        """Return what is told of grants, None unless sides take turns."""
+        """Return the notice of a grant, None unless sides take turns."""
         return super().notice(name) if self.tie == "alternate" else None
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:

@@ -217,7 +217,7 @@ class PagedMemory(Placement):
 
     A segment is a page, and a table translates a workgroup's addresses. Nothing fragments, but every access passes the
     table, so a workgroup holds its pages longer: an upper bound for contiguous placement that is not free of charge.
-    What the table costs on hardware is not known; the lever is a modelling assumption.
+    What the table costs on hardware is not known; the lever is a modeling assumption.
 
     References
     ----------
@@ -303,7 +303,7 @@ class Compaction(Placement):
         return self.base.parameters()
 
     def notice(self, name: str) -> Callable[..., Any] | None:
-        """Return what the base is told of grants."""
+        """Return the base's notice of a grant."""
         return self.base.notice(name)
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
@@ -319,9 +319,9 @@ class Compaction(Placement):
         return self.base.lasting(duration)
 
     def work_conserving(self) -> bool:
-        """Return what the base says: what it refuses, the engine makes room for."""
+        """Return what the base says: what it refuses, the engine makes space for."""
         return self.base.work_conserving()
 
     def serves_empty(self) -> bool:
-        """Return what the base says."""
+        """Return the answer of the base."""
         return self.base.serves_empty()

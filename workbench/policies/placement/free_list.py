@@ -1,8 +1,8 @@
 """Allocators that keep account of their free regions: by size (TLSF, buddies) or by age (gem5, Vortex).
 
-`SegregatedFit` is a good fit over classes of hole sizes, as in TLSF; `Buddy` has aligned blocks of a power of two;
-`UnsortedFreeList` is first fit in the order in which regions became free, the rule of gem5's vector registers; and
-`RingBuffer` hands out what comes back in the order of the grants, the rule of Vortex.
+`SegregatedFit` is a good fit over classes of hole sizes, as in TLSF. `Buddy` has aligned blocks of a power of two.
+`UnsortedFreeList` is first fit in the order in which regions became free, the rule of gem5's vector registers.
+`RingBuffer` gives out returned space in the order of the grants, the rule of Vortex.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ PLACE_OF = 1
 class UnsortedFreeList(Placement):
     """Take the low end of the first region in the list that is long enough; equal places break to the lowest.
 
-    A region that becomes free next to others is merged with them and keeps the place of its lower neighbour, else of
-    its upper one; one without free neighbours goes to the back. What is left of a region after a grant keeps its
-    place. Since regions are always merged, the list is the free map's runs in the order of the places kept here.
+    A region that becomes free next to others is merged with them and keeps the place of its lower neighbor, else of its
+    upper one; one without free neighbors goes to the back. What is left of a region after a grant keeps its place.
+    Since regions are always merged, the list is the free map's runs in the order of the places kept here.
 
     References
     ----------
@@ -232,9 +232,9 @@ WASTING = 2
 class RingBuffer(Placement):
     """Grant at the tail of the ring, or at segment 0 where the end of the memory is too near; there are no ties.
 
-    A request that would cross the end wastes what is left there until its own workgroup is done. Room is reclaimed
-    only in the order of the grants: a workgroup that has ended stays in the way while an older one runs. The oldest
-    one still running is the first occupied segment from the tail on, so the free map and the tail say it all.
+    A request that would cross the end wastes what is left there until its own workgroup is done. Space is reclaimed
+    only in the order of the grants: a workgroup that has ended stays in the way while an older one runs. The oldest one
+    still running is the first occupied segment from the tail on, so the free map and the tail say it all.
 
     Vortex never rewinds the tail (`when_empty="keep"`): a request of more than half of the memory can then meet a tail
     that leaves too little on either side and wait for ever. Its simulator lets a request end exactly at the end of the
@@ -285,7 +285,7 @@ class RingBuffer(Placement):
         return np.zeros(3, np.int64)
 
     def work_conserving(self) -> bool:
-        """Return False: room is reclaimed in order, and the end of the memory is wasted at a wrap."""
+        """Return False: space is reclaimed in order, and the end of the memory is wasted at a wrap."""
         return False
 
     def serves_empty(self) -> bool:

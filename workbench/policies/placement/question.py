@@ -135,18 +135,17 @@ class Placement(Policy, abstract=True):
         return taken
 
     def footprint(self, length: Any, segments: int) -> Any:
-        """Return how many segments a request really takes (numbers or arrays): itself, unless the policy rounds it
-        up."""
+        """Return the number of segments that a request really takes (numbers or arrays): itself, unless the policy
+        rounds it up."""
         return length
 
     def lasting(self, duration: Any) -> Any:
-        """Return how many cycles a workgroup holds its grant (numbers or arrays): itself, unless the layout slows it
-        down."""
+        """Return the cycles for which a workgroup holds its grant (numbers or arrays): itself, unless the layout slows
+        it down."""
         return duration
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def work_conserving(self) -> bool:

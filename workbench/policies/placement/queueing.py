@@ -14,7 +14,7 @@ class QueuePolicy(Policy, abstract=True):
     question: ClassVar[str] = "queue"
 
     def look_ahead(self) -> int:
-        """Return how many requests behind the head may be tried when the head does not fit."""
+        """Return the number of requests behind the head that may be tried when the head does not fit."""
         raise NotImplementedError
 
 

@@ -41,5 +41,5 @@ class PlacementNotice(NamedTuple):
     memory: np.ndarray = MEMORY
 
     def __str__(self) -> str:
-        """Return what is told in words."""
+        """Return the notice in words."""
         return f"[{self.start}, {self.start + self.length}) in the state {as_text(self.free, self.segments)}"

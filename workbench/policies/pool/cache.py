@@ -21,7 +21,7 @@ from workbench.policies.policy import Policy
 NEVER = 1 << 62
 """As `least_rest`: nothing is ever split off."""
 APART, NEIGHBOURS, BUDDIES = range(3)
-"""What is joined at a release: nothing, cached neighbours, cached buddies of equal size."""
+"""What is joined at a release: nothing, cached neighbors, cached buddies of equal size."""
 Joining = Literal["apart", "neighbours", "buddies"]
 
 

@@ -12,7 +12,7 @@ from workbench.policies.pool.cache import APART, BUDDIES, NEIGHBOURS, NEVER, Cac
 
 
 class SplitAndCoalesce(Cache):
-    """Cut a request off the lower end of a block, keep the rest cached, join cached neighbours at a release.
+    """Cut a request off the lower end of a block, keep the rest cached, join cached neighbors at a release.
 
     The driver is asked for what is needed, no more. Which block is cut, and ties, are up to `cache_fit`.
 
@@ -33,7 +33,7 @@ class SplitAndCoalesce(Cache):
     align: int = lever(
         1, least=1, most=1 << 30, unit="bytes", description="requests are rounded up to a multiple of it"
     )
-    coalesce: bool = lever(True, description="whether cached neighbours are joined (spec 5, E4); off = as written")
+    coalesce: bool = lever(True, description="whether cached neighbors are joined (spec 5, E4); off = as written")
     flush_before_remote: bool = lever(
         False, description="whether the own card's cached blocks go back before another card is asked (spec 5, E2)"
     )
@@ -164,10 +164,10 @@ class ExpandableSegments(Cache):
     """One segment a pool that grows by pages where they are needed; free pages go back from any place in it.
 
     Requests are rounded up to 512 B; up to 1 MiB they come from the small pool, whose pages have 2 MiB. Every block is
-    split if 512 B remain, and joined with what is free beside it. Where no block is large enough, pages are mapped in
-    the lowest free addresses that have room, as a rule at the end. When the driver has too few, all pages that are
-    wholly free go back, of both pools, before it is asked again. A tie is up to `cache_fit`: its own is best fit, the
-    lowest address first.
+    split if 512 B remain, and joined with its free neighbors. Where no block is large enough, pages are mapped in the
+    lowest free addresses that have space, as a rule at the end. When the driver has too few, all pages that are wholly
+    free go back, of both pools, before it is asked again. A tie is up to `cache_fit`: its own is best fit, the lowest
+    address first.
 
     A call of the driver maps each page, one more sets access to what is mapped together; a call unmaps each page.
 
@@ -207,8 +207,8 @@ class ExpandableSegments(Cache):
 class Bfc(Cache):
     """Regions that double in size; a block is split if the rest is no smaller than the request or has 128 MiB.
 
-    Requests are rounded up to 256 B. What a region's remains are is joined with its neighbours at a release. A tie is
-    up to `cache_fit`: its own is best fit within bins of powers of two, the lowest address first.
+    Requests are rounded up to 256 B. What a region's remains are is joined with its neighbors at a release. A tie is up
+    to `cache_fit`: its own is best fit within bins of powers of two, the lowest address first.
 
     References
     ----------

@@ -79,7 +79,7 @@ class CacheFit(Policy, abstract=True):
     asks: ClassVar[Question] = FIT
 
     def start_memory(self) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size]."""
+        """Return the memory of the policy at the start of a run: int64[memory_size]."""
         return np.zeros(1, np.int64)
 
     def take(self, cached: Sequence[int], size: int) -> int | None:
@@ -249,7 +249,7 @@ class FitContract(Contract):
     tried = 40
 
     def start_memory(self, policy: CacheFit, size: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run."""
+        """Return the memory of the policy at the start of a run."""
         return policy.start_memory()
 
     def scenes(self, policy: CacheFit, size: int, steps: int, draw: np.random.Generator) -> Scenes:

@@ -27,7 +27,7 @@ from workbench.policies.policy import Policy
 from workbench.policies.scenes import Request, Scenes
 
 BYTES, IN_USE, OLDER, NEWER = range(4)
-"""Of a driver allocation: its size, how many of its blocks are in use, and its neighbours in the order of `oldest`."""
+"""Of a driver allocation: its size, how many of its blocks are in use, and its neighbors in the order of `oldest`."""
 EACH = 4
 NO_LIMIT = 1 << 62
 

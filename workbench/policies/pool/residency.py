@@ -22,7 +22,7 @@ from workbench.policies.policy import Policy
 OLDEST, LARGEST, SLOWEST_LINK = range(3)
 """Which region moves home first: the one that was granted first, of most bytes, behind the slowest path."""
 NOTHING, TO_HOST, TO_TARGET = range(3)
-"""Where regions go that make room: they stay, to a CPU card, to the card that the policy `target` chooses."""
+"""Where regions go that make space: they stay, to a CPU card, to the card that the policy `target` chooses."""
 
 
 class ResidencyRules(NamedTuple):
@@ -31,7 +31,7 @@ class ResidencyRules(NamedTuple):
     returns: int = 0
     """1 = regions that lie elsewhere move home when a release has brought bytes back."""
     order: int = OLDEST
-    """Which of those that the card has room for moves first; ties go to the one that was granted first."""
+    """Which of those that the card has space for moves first; ties go to the one that was granted first."""
     at_most: int = 0
     """So many move home a release; 0 = all that fit."""
     evicts: int = NOTHING
@@ -75,9 +75,9 @@ _ORDERS = {"oldest": OLDEST, "largest": LARGEST, "slowest_link": SLOWEST_LINK}
 class MigrateBack(Residency):
     """Move borrowed regions home, one after another, when a release has brought bytes back on their owner's card.
 
-    Of those that the card has room for the first by `order` moves; ties go to the region that was granted first. One
+    Of those that the card has space for the first by `order` moves; ties go to the region that was granted first. One
     that finds no single block there, because it would have to be stitched, is passed over. What it leaves on the lender
-    is room for the lender's own regions in turn; of several cards with new room the lowest id is served first.
+    is space for the lender's own regions in turn; of several cards with new space the lowest id is served first.
 
     References
     ----------
@@ -101,9 +101,9 @@ class MigrateBack(Residency):
 class ManagedMemory(Residency):
     """Move regions off a card that lacks the bytes for a newcomer of its own, the one placed there longest ago first.
 
-    What is wholly cached on the card goes back to the driver before a region moves. A region that no card has room for
+    What is wholly cached on the card goes back to the driver before a region moves. A region that no card has space for
     is passed over; if nothing is left to move, the newcomer asks the policy `target` like any other. Of several CPU
-    cards with room the one behind the fastest path is taken, ties go to the lower id. Under a target that does not try
+    cards with space the one behind the fastest path is taken, ties go to the lower id. Under a target that does not try
     the own card first, such as `interleave`, nothing is moved away.
 
     References

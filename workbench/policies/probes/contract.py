@@ -94,7 +94,7 @@ class ProbeContract(Contract):
 
 
 def asks(free: np.ndarray, blocks: int) -> ProbeView:
-    """Return what is asked about a state."""
+    """Return the view of a state."""
     levers: Any = None
     return ProbeView(free, blocks, levers)
 

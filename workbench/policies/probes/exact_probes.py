@@ -1,4 +1,5 @@
-"""Exact probes beside the shift probe: bit by bit, by doubling, by a tree; and the search on whole words that answers.
+"""Exact probes other than the shift probe: bit by bit, by doubling, by a tree; and the search on whole words that
+answers.
 
 The bit-serial scan is the prior art of the source document. The search works by doubling in up to 128 blocks, word by
 word with a carry in more. `low` and `high` hold the starts of the free windows of some length, those of the lowest
@@ -102,8 +103,8 @@ class PrefixSuffixTree(Probe):
     """Report the longest run of free blocks, joined from halves; there are no ties to break.
 
     Of each range of blocks three numbers are known: the free blocks at its low end, those at its high end, and its
-    longest run. Two neighbours join into one in a node of a few adders and comparators; N blocks take N - 1 nodes.
-    In software the leaves are words of 64 blocks.
+    longest run. Two neighbors join into one in a node of a few adders and comparators; N blocks take N - 1 nodes. In
+    software the leaves are words of 64 blocks.
 
     References
     ----------

@@ -1,8 +1,8 @@
 """A probe as gates, and what it costs as hardware.
 
 Gates, registers, levels and cycles (spec 3, section 4, hardware-cost proxies) are counted on the gates
-(`workbench.gates`) by these rules: gates have two inputs, an AND or OR over n wires is a balanced tree of n - 1 gates,
-what is constant is trimmed, a shift by a fixed amount is wiring and costs nothing, a table costs its bits and one
+(`workbench.gates`) by these rules. Gates have two inputs; an AND or OR over n wires is a balanced tree of n - 1 gates.
+What is constant is trimmed. A shift by a fixed amount is wiring and costs nothing. A table costs its bits and one
 level. Registers are those within the probe: the state belongs to the resource, the report to whoever reads it.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 from workbench.gates import AND, DECODE, NAND, NOT, OR, REGISTER, Netlist
 
 REGISTER_LEVELS = 3
-"""Gate levels that a register takes of a cycle (clock to output and set-up): a modelling assumption."""
+"""Gate levels that a register takes of a cycle (clock to output and set-up): a modeling assumption."""
 
 REFERENCE_LEVELS = 20
-"""Gate levels of the cycle that `relative_clock` is relative to: a modelling assumption."""
+"""Gate levels of the cycle that `relative_clock` is relative to: a modeling assumption."""
 
 SELECTOR_GATES, SELECTOR_LEVELS = 3, 2
 """Gates of a two-way selector (two ANDs and an OR, the inverter of its control shared), and its gate levels."""
@@ -60,7 +60,7 @@ class ProbeCost(NamedTuple):
 
     @property
     def relative_clock(self) -> float:
-        """Return the modelled clock, relative to that of a cycle of 20 levels.
+        """Return the modeled clock, relative to that of a cycle of 20 levels.
 
         >>> ProbeCost(0, 0, 0, 0, 0, registers=0, depth=37, cycles=1, period=40).relative_clock
         0.5
@@ -78,7 +78,7 @@ class GateList(NamedTuple):
     """Whether one set of gates and registers serves all cycles, behind selectors, instead of one set each."""
 
     def reports(self, states: np.ndarray) -> np.ndarray:
-        """Return what the gates report: int64[states], of bool[blocks, states] in the encoding of the probe."""
+        """Return the reports of the gates: int64[states], of bool[blocks, states] in the encoding of the probe."""
         return (self.netlist.values(states)[self.report] << np.arange(self.report.size)[:, None]).sum(0)
 
     def cost(self) -> ProbeCost:

@@ -68,7 +68,7 @@ class Probe(Policy, abstract=True):
     asks: ClassVar[Question] = PROBE
 
     def longest(self, free: Bits) -> int:
-        """Return what this probe reports of a state, in blocks.
+        """Return the report of this probe on a state, in blocks.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Probe(Policy, abstract=True):
         return 1
 
     def schedule(self, blocks: Sequence[int]) -> Schedule | None:
-        """Return when each resource of a unit is looked at; None = all of them in every round."""
+        """Return the rounds in which each resource of a unit is looked at; None = all of them in every round."""
         return None
 
     def serving(self, blocks: Sequence[int]) -> tuple[Probe, ...]:
@@ -135,7 +135,7 @@ class Probe(Policy, abstract=True):
         return self
 
     def never_more(self) -> bool:
-        """Return whether a report never exceeds the longest run; every probe of this room keeps to it."""
+        """Return whether a report never exceeds the longest run; every probe of this package keeps to it."""
         return True
 
     def exact(self, blocks: int) -> bool:

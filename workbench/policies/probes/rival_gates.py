@@ -2,7 +2,7 @@
 
 - Doubling: the windows of 1, 2, 4, ... blocks, then the longest window bit by bit.
 - Scan: a counter of the run so far, the longest so far, one block a cycle.
-- Tree: N - 1 nodes, each joining two neighbouring ranges of blocks.
+- Tree: N - 1 nodes, each joining two neighboring ranges of blocks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def reported(net: Netlist, state: np.ndarray, steps_are_cycles: bool) -> np.ndar
 
 
 def _windows(net: Netlist, state: np.ndarray, steps_are_cycles: bool) -> list[np.ndarray]:
-    """Return where the windows of 1, 2, 4, ... free blocks begin."""
+    """Return the starts of the windows of 1, 2, 4, ... free blocks."""
     windows = [state]
     for j in range(state.size.bit_length() - 1):
         wider = net.and_(windows[j], _ahead(windows[j], 1 << j, np.array([ZERO])))
@@ -78,7 +78,7 @@ def step(net: Netlist, block: np.ndarray, run: np.ndarray, longest: np.ndarray) 
 
 
 class Ranges(NamedTuple):
-    """Neighbouring ranges of equally many blocks; numbers are int32[bits, ranges]."""
+    """Neighboring ranges of equally many blocks; numbers are int32[bits, ranges]."""
 
     size: int
     """Blocks of each range."""
@@ -93,7 +93,7 @@ class Ranges(NamedTuple):
 
 
 def root_of(net: Netlist, state: np.ndarray, levels_are_cycles: bool) -> tuple[Ranges, int]:
-    """Join blocks level by level into one range, and count the nodes; a range without a neighbour waits for the next
+    """Join blocks level by level into one range, and count the nodes; a range without a neighbor waits for the next
     level."""
     row, nodes, level = state[None], 0, 0
     ranges, odd = Ranges(1, state, row, row, row), None
@@ -119,7 +119,7 @@ def _name(net: Netlist, level: int, ranges: Ranges) -> None:
 
 
 def joined(net: Netlist, low: Ranges, high: Ranges) -> Ranges:
-    """Return each range of the one with its upper neighbour of the other: a node of the tree for each."""
+    """Return each range of the one with its upper neighbor of the other: a node of the tree for each."""
     size = low.size + high.size
     bits = size.bit_length()
     past_low = sum_of(net, in_each(constant(low.size, bits), high.prefix), high.prefix, bits)

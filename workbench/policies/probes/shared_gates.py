@@ -7,9 +7,9 @@ the direction `right` moves bits toward bit 0.
 - Packing (R51): which resource is probed in which period of a round?
 - Layout (R52, R56): resources lie in the probe's word one after the other, the first at bit 0.
 - Masks (R56, R58; V18-V20) keep a shifted word's bits within their resource. A mask is all ones but for the positions
-  that a shift vacates: there a bit of the neighbour would come in. In `free1` a mask is AND-ed with the shifted word,
-  in `free0` its complement is OR-ed. The outermost field needs none: the shift itself brings "occupied" in at the end
-  of the word.
+  that a shift vacates: there a bit of the neighbor would come in. In `free1` a mask is AND-ed with the shifted word, in
+  `free0` its complement is OR-ed. The outermost field needs none: the shift itself brings "occupied" in at the end of
+  the word.
 - Decoding (R57; E16): the longest run is where the last 1 of a resource's sequence stands, counted from 1: by a scan,
   or by a table whose rows hold the runs 0 to width. What lies below that 1 is not looked at, which is what a code with
   wrong padding meets.
@@ -36,7 +36,7 @@ Masks = Literal["every_shift", "first_crossing", "none"]
 def pack(blocks: Sequence[int], width: int) -> np.ndarray:
     """Return the period of each resource by first-fit decreasing: int64[resources], periods numbered from 0.
 
-    The largest resource chooses first, the earlier one of equals; each takes the first period that has room for it.
+    The largest resource chooses first, the earlier one of equals; each takes the first period that has space for it.
     Every period so holds at least one resource, and at most `width` blocks.
 
     Parameters
@@ -98,7 +98,7 @@ def loads(period: Sequence[int], blocks: Sequence[int]) -> list[int]:
 
 
 def _what_is_wrong(periods: Sequence[int], blocks: Sequence[int], width: int) -> str:
-    """Return what is wrong in words that follow the lever's name; empty where nothing is."""
+    """Return the fault in words that follow the lever's name; empty where there is none."""
     if len(periods) != len(blocks):
         return f"must name a period for each of the {len(blocks)} resources"
     for when, together in enumerate(loads(periods, blocks)):

@@ -91,7 +91,8 @@ def shared_cost(period: Sequence[int], blocks: Sequence[int], width: int, masks:
 
 
 LOAD, MASKS = 2, 3
-"""Parts of the gate list beside `SEARCH`: what brings the period's states in, what keeps bits within their resource."""
+"""Parts of the gate list other than `SEARCH`: those that bring the period's states in, and those that keep bits within
+their resource."""
 
 
 class SharedNetlist(NamedTuple):

@@ -100,7 +100,7 @@ class SharedRun(Probe):
             raise wrong_value(where, f"{path or self.name}.width", expected, self.width, blocks)
 
     def schedule(self, blocks: Sequence[int]) -> Schedule:
-        """Return when each resource is looked at.
+        """Return the rounds in which each resource is looked at.
 
         Raises
         ------

@@ -302,8 +302,7 @@ def remaining(lengths: Iterable[int], exclude: Collection[int], exclude_on: Lite
 
 
 def wrong_lengths(lengths: Sequence[int]) -> str:
-    """Return what is wrong with a list of run lengths, in words that follow its name; empty for a legal one (E14,
-    R47)."""
+    """Return the fault of a list of run lengths, in words that follow its name; empty for a legal one (E14, R47)."""
     if 1 not in lengths:
         return "must begin with 1"
     if list(lengths) != sorted(set(lengths)):

@@ -57,7 +57,7 @@ class OfCores(Contract):
     sizes: ClassVar[tuple[int, ...]] = (CORES,)
 
     def start_memory(self, policy: Any, size: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run with so many cores."""
+        """Return the memory of the policy at the start of a run with so many cores."""
         memory: np.ndarray = policy.start_memory(size, seed)
         return memory
 

@@ -1,8 +1,8 @@
 """A translation comes from the shared TLB or the page table: who gets a copy? (spec 4, R14-R20)
 
-An answer takes a `FillView`. The requester is filled too, unless nobody is. A core that holds the page already gets
-nothing (spec 4, R21). A policy that must know what became of its copies also defines `told(see)`, which takes a
-`FillNotice` when a copy is used for the first time, or leaves to make room without having been used.
+An answer takes a `FillView`. The requester is filled too, unless the answer is that no core is. A core that holds the
+page already gets nothing (spec 4, R21). A policy that must know what became of its copies also defines `told(see)`,
+which takes a `FillNotice` when a copy is used for the first time, or leaves to make space without having been used.
 
 What every rule owes, in a test file, for policies of this package or not:
 
@@ -26,7 +26,7 @@ from workbench.policies.scenes import ANSWER, KEPT, Request, Scenes, Speaker, pl
 from workbench.policies.translation.cores import OfCores, cores_of, drawn_pairs, two_of
 
 REFUSED = -1
-"""The answer that says: nobody is filled."""
+"""The answer that no core is filled."""
 
 
 @view
@@ -107,8 +107,7 @@ class Fill(Policy, abstract=True):
         return 0
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def decide(self, bitmaps: Sequence[str], core: int = 0, entries: int = 0, seed: int = 0) -> Decision:
@@ -195,7 +194,7 @@ class ByThreshold(Fill, abstract=True):
 
 
 class GateAny(ByThreshold):
-    """Fill the requester if so many of its entries, or more, are shared with others; equal is enough, else nobody.
+    """Fill the requester if so many of its entries, or more, are shared with others; equal is enough, else no core.
 
     The literal text: an empty TLB shares nothing, so it is never filled (spec 4, V15, E1).
 
@@ -215,7 +214,7 @@ class GateAny(ByThreshold):
 
 
 class GatePair(ByThreshold):
-    """Fill the requester if it shares so many entries, or more, with some one core; equal is enough, else nobody.
+    """Fill the requester if it shares so many entries, or more, with some one core; equal is enough, else no core.
 
     References
     ----------
@@ -283,7 +282,7 @@ class PushPair(ByThreshold):
 class PushNeighbours(Fill):
     """Fill the requester, and the next cores by number, in a circle; who shares what is not looked at, so no ties.
 
-    Prefetching for neighbours, which ring probing (`ring_probe`) is combined with.
+    Prefetching for neighbors, which ring probing (`ring_probe`) is combined with.
 
     References
     ----------
@@ -296,7 +295,7 @@ class PushNeighbours(Fill):
     (3, 0)
     """
 
-    reach: int = lever(1, least=1, most=1024, unit="cores", description="how many neighbours get a copy")
+    reach: int = lever(1, least=1, most=1024, unit="cores", description="how many neighbors get a copy")
 
     @staticmethod
     def answer(see: FillView) -> int:

@@ -38,7 +38,7 @@ class Plan(NamedTuple):
     affine_fills: int = 1
     """Fills of a core between two looks at who is closely related."""
     quota: int = -1
-    """Records of peers' entries that a directory has room for; -1 = all."""
+    """Records of peers' entries that a directory has space for; -1 = all."""
     update: int = INSTANT
     delay_cycles: int = 0
     look_up_cycles: int = 0
@@ -50,7 +50,7 @@ class Plan(NamedTuple):
     refreshes_peer: int = 0
     """1 where a remote hit is a use of the peer's entry."""
     reach: int = 0
-    """Neighbours that a probe visits."""
+    """Neighbors that a probe visits."""
     cluster_cores: int = 1
     cluster_entries: int = 0
     cluster_ways: int = 1
@@ -62,7 +62,7 @@ class Locate(Policy, abstract=True):
     question: ClassVar[str] = "locate"
 
     def plan(self, private_entries: int) -> Plan:
-        """Return what it means for private TLBs of so many entries.
+        """Return the setting for private TLBs of so many entries.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class Locate(Policy, abstract=True):
 
 
 class NoDirectory(Locate):
-    """Ask nobody: a miss goes to the shared TLB, then to the walker; nobody is chosen, so there are no ties.
+    """Ask no peer: a miss goes to the shared TLB, then to the walker; no core is chosen, so there are no ties.
 
     References
     ----------
@@ -100,7 +100,7 @@ class Scope(Family, noun="directory scope", example="{own_plus_affine: {threshol
 class OwnPlusAffine(Scope):
     """The core's own entries, and those of closely related peers, with which it shares so many entries, or more.
 
-    Who is closely related is looked at again after so many fills of the core's TLB; at the start nobody is.
+    The set of closely related cores is computed again after so many fills of the core's TLB; at the start it is empty.
 
     >>> OwnPlusAffine(threshold=2).covers()
     (1, 2, 32)
@@ -160,7 +160,7 @@ class Directory(Locate):
 
     scope: Scope = lever(_USUAL_SCOPE(), description="which peers' entries it covers (spec 4, R2, E7)")
     entries: int = lever(
-        0, least=0, most=1 << 24, unit="records", description="records it has room for; 0 = no limit (E8)"
+        0, least=0, most=1 << 24, unit="records", description="records it has space for; 0 = no limit (E8)"
     )
     update: Update = lever(Instant(), description="how it learns what peers hold (spec 4, E6)")
     look_up_cycles: int = lever(1, least=0, most=10_000, unit="cycles", description="a look-up")
@@ -199,11 +199,11 @@ class Directory(Locate):
 
 
 class CentralDirectory(Locate):
-    """Ask one directory beside the shared TLB, which sends the request on to a holder; `peer` breaks ties.
+    """Ask one directory next to the shared TLB, which sends the request on to a holder; `peer` breaks ties.
 
     It lies at the core in the middle by number and is always up to date. A hit takes three ways over the network (to
     it, to the holder, back) instead of two; without a holder the request goes on to the shared TLB from there. Degrees
-    and counts of shared entries are not known beside the private TLBs.
+    and counts of shared entries are not known at the private TLBs.
 
     References
     ----------
@@ -225,8 +225,8 @@ class CentralDirectory(Locate):
 class RingProbe(Locate):
     """Probe the next cores by number, in a circle, one after the other; the first that holds it answers, so no ties.
 
-    The probe travels from neighbour to neighbour and waits for each look-up; after the last it goes to the shared TLB.
-    No storage. With `push_neighbours` as fill rule translations are fetched for neighbours in advance.
+    The probe travels from neighbor to neighbor and waits for each look-up; after the last it goes to the shared TLB. No
+    storage. With `push_neighbours` as fill rule translations are fetched for neighbors in advance.
 
     References
     ----------
@@ -247,7 +247,7 @@ class RingProbe(Locate):
 
 
 class Clustered(Locate):
-    """Look in a TLB that a few neighbouring cores share, an L1.5, before the shared TLB; it evicts the LRU entry.
+    """Look in a TLB that a few neighboring cores share, an L1.5, before the shared TLB; it evicts the LRU entry.
 
     What comes from the shared TLB or a walk is kept there too. A hit counts as served by a peer; the log's peer is the
     number of the cluster. No ties can occur.

@@ -67,8 +67,7 @@ class Peer(Policy, abstract=True):
     asks: ClassVar[Question] = PEER
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def ask(

@@ -65,8 +65,7 @@ class RemoteFill(Policy, abstract=True):
         return 0
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def copies(self, shared: int = 0, degree: int = 1, held: int = 0, entries: int = 32, seed: int = 0) -> bool:

@@ -1,7 +1,7 @@
 """Accel-Sim's traces of addresses: of one kernel, and its kernelslist.
 
 Tracer versions 3 to 5, raw (`.trace`) and grouped by thread block (`.traceg`), read by `warp_reader`. A kernelslist
-holds the copies and launches of a program in their order, beside the traces of its kernels.
+holds the copies and launches of a program in their order, next to the traces of its kernels.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Listing(NamedTuple):
 
 
 class KernelsList(Importer):
-    """Every kernel whose trace lies beside the list is read; which are absent is a fact."""
+    """Every kernel whose trace lies next to the list is read; the absent ones are listed."""
 
     format = "kernelslist"
     description = "kernelslist of Accel-Sim's tracer"
@@ -130,7 +130,7 @@ def trace_beside(path: Path, name: str) -> Path | None:
 
 
 def _not_listed(path: Path, names: list[str]) -> int:
-    """Return how many traces of kernels lie beside a list that does not name them."""
+    """Return the number of traces of kernels that lie next to a list that does not name them."""
     listed = {trace_beside(path, name) for name in names}
     ends = tuple(f".trace{group}{packed}" for group in ("", "g") for packed in _PACKED)
     beside = (file for file in path.parent.glob("kernel-*") if file.name.endswith(ends))

@@ -1,10 +1,10 @@
 """Lines of an Accel-Sim / NVBit trace: its header, and the instructions of warps.
 
-The header is `-key = value` lines up to `#traces format`. A line below it is an instruction of a warp: after the
-numbers that say whose it is, PC, active mask, how many destinations and which, opcode, how many sources and which,
-width in bytes; of a memory instruction then how its addresses are written, and these. Mode 0 gives every active lane's
-address, mode 1 the first and the stride between active lanes, mode 2 the first and the difference of each further one
-to the one before.
+The header is `-key = value` lines up to `#traces format`. A line below it is an instruction of a warp. After the
+numbers that say whose it is come PC, active mask, how many destinations and which, opcode, how many sources and which,
+and width in bytes. A memory instruction then has the form of its addresses, and the addresses. Mode 0 gives every
+active lane's address, mode 1 the first and the stride between active lanes, mode 2 the first and the difference of each
+further one to the one before.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class WarpHeader(NamedTuple):
         return math.prod(self.grid)
 
     def layout(self, grouped: bool) -> Layout:
-        """Return what lines have besides their instruction; those of a raw file begin with block x, y, z and warp."""
+        """Return the words of lines except their instruction; those of a raw file begin with block x, y, z and warp."""
         before = int(self.lineinfo)
         if not grouped:
             before += OF_RAW + (_OF_CLUSTER if "cluster" in self.fields else 0)

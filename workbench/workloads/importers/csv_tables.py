@@ -54,7 +54,7 @@ Recognised = Callable[[Header], bool]
 
 
 def has_header(head: bytes, is_header: Recognised) -> bool:
-    """Return whether a text has a header that is recognised among its first lines."""
+    """Return whether a text has a header that is recognized among its first lines."""
     lines = io.StringIO(head.decode(errors="replace"), newline="")
     return any(is_header(header) for header in _headers(islice(lines, MOST_LINES_ABOVE)))
 

@@ -1,11 +1,11 @@
 """The base of importers, and the registry that finds the one of a file.
 
-An importer answers for one format: it recognises the format by the first bytes of the contents and reads the file into
+An importer answers for one format: it recognizes the format by the first bytes of the contents and reads the file into
 tables. A class joins by being defined, in a module of this folder or in a notebook cell.
 
-To add one: write a class that derives from `Importer`, beside the formats of the same tool or in a module of its own
-here, and a test of its corners in `tests/workloads/importers`, with what writes a trace of a few lines as its `SAMPLES`
-(or such a trace in `tests/data/traces`); list public files of the format in `data/catalogue.yaml`. Nothing else names
+To add one, write a class that derives from `Importer`, in the module of the formats of the same tool or in a new module
+here. Write a test of its corners in `tests/workloads/importers`. Its `SAMPLES` write a trace of a few lines (or put
+such a trace into `tests/data/traces`). List public files of the format in `data/catalogue.yaml`. Nothing else names
 importers. `tests/workloads/importers/test_new_importer.py` does the same.
 """
 
@@ -47,7 +47,7 @@ class Importer:
     format: ClassVar[str]
     """The name of the format, as `facts()` and the catalogue write it."""
     description: ClassVar[str]
-    """What writes such files, in a few words, for the message about a file that nobody reads."""
+    """The writers of such files, in a few words, for the message about a file that no reader accepts."""
     counted: ClassVar[str] = ""
     """What the format calls a row of its kernels: kernels or dispatches; empty for one that records memory alone."""
 
@@ -80,7 +80,7 @@ class Importer:
         raise NotImplementedError
 
     def trace(self, source: Source, kernels: KernelTable | None = None, **more: Any) -> Trace:
-        """Return what was read of a file: its kernels, of memory alone none, and what else a `Trace` may hold."""
+        """Return the content of a file: its kernels, of memory alone none, and what else a `Trace` may hold."""
         return Trace(source.path, self.format, self.counted, kernels or KernelRows().table(), **more)
 
 

@@ -7,7 +7,8 @@ bytes (quotes, brackets, commas); the elements are then decoded by a typed decod
 JSON as profilers really wrote it is made JSON (`repaired`), and how often is counted:
 
 - Backslashes of Windows paths that were not escaped (pytorch/pytorch#98432): `"torch\cuda"` becomes `"torch\\cuda"`. A
-  path such as `torch\nn` is JSON already, with a line feed where a backslash was meant, and nobody can tell.
+  path such as `torch\nn` is JSON already, with a line feed where a backslash was meant, and the two cannot be told
+  apart.
 - Control characters inside strings (pytorch/pytorch#136180) become `\u0001`.
 - Numbers that JSON does not have (pytorch/kineto#105), `inf` and `nan`, become the strings `"inf"` and `"nan"`: what
   reads such a number then refuses it, and what does not read it is not disturbed.
@@ -114,7 +115,8 @@ def _batch(elements: bytes) -> Iterator[bytes]:
 
 
 def _cut(text: bytes) -> tuple[int, int]:
-    """Return where the last whole element of a text ends (its comma), and where the array ends; -1 where it does not.
+    """Return the end of the last whole element of a text (its comma), and the end of the array; -1 where it does not
+    end.
 
     The text begins at an element, outside of every string.
     """
@@ -137,7 +139,7 @@ _STRING_OR_WORD = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:inf(?:inity)?|nan)\b', 
 
 
 def repaired(text: bytes) -> tuple[bytes, Counter[str]]:
-    r"""Return a JSON text with what is known to be written wrongly mended, and how often each kind of it stood there.
+    r"""Return a JSON text with its known faults repaired, and the count of each kind of them.
 
     Parameters
     ----------

@@ -7,10 +7,10 @@ launched the kernel, joined by `correlation`: its dynamic part alone, which is k
 (`KernelTable.launch_shared_bytes`).
 
 What a grid counts on AMD depends on the call. `hipLaunchKernel` takes workgroups. `hipExtModuleLaunchKernel` takes
-work-items, and both back ends of Kineto write them into the grid as they are: roctracer
-(libkineto/src/RoctracerLogger.cpp reads one union member for all calls on modules) and rocprofiler-sdk
-(libkineto/src/RocprofLogger.cpp stores `globalWorkSize` where it stores `gridDim`; before pytorch/kineto#1418, in June
-2026, it stored zeros for calls on modules). A grid that a call counted in work-items is divided by its block where the
+work-items, and both back ends of Kineto write them into the grid as they are. roctracer
+(libkineto/src/RoctracerLogger.cpp) reads one union member for all calls on modules. rocprofiler-sdk
+(libkineto/src/RocprofLogger.cpp) stores `globalWorkSize` where it stores `gridDim`; before pytorch/kineto#1418, in June
+2026, it stored zeros for calls on modules. A grid that a call counted in work-items is divided by its block where the
 file names the library that recorded it; `noted` keeps the sum as it was recorded. Where the file names none, or does
 not hold the call, both readings are kept (`KernelTable.either_workgroups`) and none is taken. A grid or a block with a
 zero in it was not recorded.
@@ -275,7 +275,7 @@ class Launches:
         return len(self._correlation)
 
     def of(self, correlation: np.ndarray | None, kernels: int) -> Launched:
-        """Return what is known of the launch of each kernel; where two calls have one number, the first counts."""
+        """Return the known facts of the launch of each kernel; where two calls have one number, the first counts."""
         none = Launched(np.zeros(kernels, bool), np.zeros(kernels, bool), np.full(kernels, MISSING))
         if correlation is None or not len(self):
             return none

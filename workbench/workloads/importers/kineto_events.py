@@ -107,7 +107,7 @@ class Properties(msgspec.Struct):
 
 
 class Rest(msgspec.Struct):
-    """What stands beside the events; a trace that is a bare list has none of it."""
+    """The facts outside the events; a trace that is a bare list has none of it."""
 
     properties: list[Properties] = msgspec.field(default_factory=list, name="deviceProperties")
     roctracer: msgspec.Raw = msgspec.field(default=EMPTY, name="roctracer_version")
@@ -138,12 +138,13 @@ def decoded(decoder: msgspec.json.Decoder[T], text: bytes | msgspec.Raw, where: 
 
 
 class Mending:
-    """Decodes what Kineto wrote; text that is no JSON is mended as far as it is known how, and that is counted."""
+    """Decodes what Kineto wrote; text that is no JSON is repaired as far as its faults are known, and that is
+    counted."""
 
     def __init__(self, where: str) -> None:
         self._where = where
         self.counts: Counter[str] = Counter()
-        """How often each kind of fault was mended (`repaired`)."""
+        """How often each kind of fault was repaired (`repaired`)."""
 
     def decoded(self, decoder: msgspec.json.Decoder[T], text: bytes, what: str) -> T:
         """Decode; errors as of the function `decoded`."""

@@ -132,7 +132,7 @@ def launched(operators: Operators) -> Launched:
 
 
 def _innermost(operators: np.ndarray, thread: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return when the innermost operator began that runs on a thread at a time; `NOBODY` where none does."""
+    """Return the start of the innermost operator that runs on a thread at a time; `NOBODY` where none does."""
     result = np.full(len(at), NOBODY)
     for number in np.unique(thread[thread != NOBODY]).tolist():
         own = operators[operators[:, 0] == number]

@@ -1,11 +1,11 @@
 """NVIDIA's Nsight Compute: the CSV of its metrics, a row a kernel or a row a metric.
 
-`ncu --csv`, its raw page (a row a kernel) or its details (a row a metric of a kernel): a report is a list of kernels,
-each measured alone and several times over: grid, block, registers and shared memory are those of the program, but there
-are no starts. Durations are those of the measurement (`gpu__time_duration.sum`, `Duration`), at locked clocks unless
-`--clock-control none` was given; without that metric there are no times at all. Numbers are written as the machine's
-locale has it, so what may be thousands with points is refused. ncu's units count in thousands (`Kbyte/block`), so a
-size that was not written in bytes is rounded; `--print-units base` has it to the byte.
+`ncu --csv` writes its raw page (a row a kernel) or its details (a row a metric of a kernel). A report is a list of
+kernels, each measured alone and several times over. Grid, block, registers and shared memory are those of the program,
+but there are no starts. Durations are those of the measurement (`gpu__time_duration.sum`, `Duration`), at locked clocks
+unless `--clock-control none` was given; without that metric there are no times at all. Numbers are written as the
+machine's locale has it, so what may be thousands with points is refused. ncu's units count in thousands
+(`Kbyte/block`), so a size that was not written in bytes is rounded; `--print-units base` has it to the byte.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class MemTraceReader:
         self._source = source
 
     def parts(self) -> Iterator[Part]:
-        """Yield what launches touch, in the order of the output; each part is to be read before the next.
+        """Yield the touches of launches, in the order of the output; each part is to be read before the next.
 
         Raises
         ------

@@ -88,7 +88,7 @@ class _OneReplaced(io.RawIOBase):
 
 
 def _frame_of(content: bytes, at: int) -> tuple[int, int] | None:
-    """Return where the frame around a place begins, and its length; None = the protocol has no frames.
+    """Return the start of the frame around a place, and its length; None = the protocol has no frames.
 
     Raises
     ------

@@ -73,7 +73,7 @@ class Rocpd(Importer):
 
 
 def _recordings(database: Database) -> list[str]:
-    """Return what stands behind the names of tables, once a recording."""
+    """Return the meaning of the names of tables, once a recording."""
     named = [name.removeprefix(_DISPATCHES) for name in database.tables if name.startswith(_DISPATCHES)]
     endings = sorted(ending for ending in named if _ENDING.fullmatch(ending))
     if not endings:
@@ -119,7 +119,7 @@ def _place(agent: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _facts_of(extdata: object) -> AgentFacts:
-    """Return what rocprofiler-sdk's own record of an agent says; nothing where that is not plain JSON, as in compressed
+    """Return rocprofiler-sdk's own record of an agent; nothing where that is not plain JSON, as in compressed
     databases."""
     try:
         return _agent_facts.decode(extdata if isinstance(extdata, (str, bytes)) else b"{}")

@@ -42,7 +42,7 @@ _OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open
 
 
 def most_bytes() -> int:
-    """Return how many bytes of one file are read into memory, or unpacked, at most: 16 GiB or a quarter of the memory.
+    """Return the most bytes of one file that are read into memory, or unpacked: 16 GiB or a quarter of the memory.
 
     The variable WORKBENCH_MOST_BYTES says another number, such as 64GiB.
     """
@@ -53,7 +53,7 @@ def most_bytes() -> int:
 
 
 class Source:
-    """One trace file. Compression is recognised by the first bytes, not by the name.
+    """One trace file. Compression is recognized by the first bytes, not by the name.
 
     Raises
     ------
@@ -78,7 +78,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """Return the first MiB of the contents, by which the format is recognised."""
+        """Return the first MiB of the contents, by which the format is recognized."""
         with _refusing(self.where), self.path.open("rb") as raw, self._opened(raw) as file:
             head = b"".join(as_utf8([file.read(HEAD_BYTES)]))
         if not head:

@@ -1,6 +1,6 @@
 """SQLite files that a profiler wrote, read without trusting them.
 
-A SQLite file is opened read-only and as it stands: no journal is played back, nothing beside it is opened or made. Only
+A SQLite file is opened read-only and as it stands: no journal is played back, no other file is opened or made. Only
 plain tables and stored columns are read, by single-table queries; views, virtual tables, generated columns, triggers,
 functions and extensions, which are code of the file, are never run. Values are limited in size, and a query is stopped
 when it takes more steps than a sound file of this size can need.
@@ -104,7 +104,7 @@ class Database:
                 raise InputError(f"{self.where}: {table} has no column {name}, so it is no {kind}.")
 
     def count(self, table: str) -> int:
-        """Return how many rows a table has, 0 for one that is not there."""
+        """Return the number of rows of a table, 0 for one that is not there."""
         if table not in self._tables:
             return 0
         return next(self._query(f"SELECT count(*) FROM {_quoted(table)}"))[0][0]
@@ -199,12 +199,12 @@ class Database:
         return connection
 
     def _refuse_unfinished(self, path: Path) -> None:
-        """Refuse a file whose last changes stand in a log beside it: they would be missing, or half there."""
+        """Refuse a file whose last changes stand in a log next to it: they would be missing, or half there."""
         for ending in ("-wal", "-journal"):
             log = path.with_name(path.name + ending)
             if log.is_file() and log.stat().st_size:
                 raise InputError(
-                    f"{self.where}: its last changes stand in {log.name} beside it, as its writer did not end well; "
+                    f"{self.where}: its last changes stand in {log.name} next to it, as its writer did not end well; "
                     f"let `sqlite3 {path.name} 'PRAGMA wal_checkpoint(TRUNCATE)'` write them into it."
                 )
 

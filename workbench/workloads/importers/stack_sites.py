@@ -94,7 +94,7 @@ def _stack(frames: list[Looked]) -> Stack:
 
 
 def _looked_at(frame: Any) -> Looked:
-    """Return what a frame is, and how it is named."""
+    """Return the kind of a frame, and its name."""
     if not isinstance(frame, dict):
         return _UNNAMED, ""
     return _of(str(frame.get("name") or ""), str(frame.get("filename") or ""), str(frame.get("line", 0)))

@@ -266,7 +266,7 @@ class EventRows:
         return self._pools.setdefault((named[0], named[1]), len(self._pools))
 
     def _whole_path(self, text: str) -> str:
-        """Return what was said of an event, with its place in the snapshot instead of that in the piece."""
+        """Return the text on an event, with its place in the snapshot instead of that in the piece."""
         before = len(self._columns[0])
         return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{self._device}][{before + int(at[1])}]", text)
 

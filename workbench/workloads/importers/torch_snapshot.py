@@ -1,13 +1,13 @@
 """Snapshots of PyTorch's CUDA memory (`torch.cuda.memory._dump_snapshot`): pickles of plain values.
 
-`segments` is what was got from the driver, as it was after the last event; `device_traces` holds a list a card of the
+`segments` is the memory got from the driver, as it was after the last event. `device_traces` holds a list a card of the
 events that a ring of the card kept, oldest first (PyTorch 2.1 to 2.6, torch/csrc/cuda/memory_snapshot.cpp and
-c10/cuda/CUDACachingAllocator.cpp; sizes of events are those that were asked for). The rings of several cards begin at
-different times. What was live before the first event is told by both: blocks that are released but were not allocated,
-and blocks that are live at the end without an event. A block is back when `free_completed` says so, not when
-`free_requested` does. An `oom` is a request that failed after all cached memory had been given back. With expandable
-segments memory is got and given back by `segment_map` and `segment_unmap`. Other actions and keys say nothing of memory
-and are passed over.
+c10/cuda/CUDACachingAllocator.cpp). Sizes of events are requested sizes. The rings of several cards begin at different
+times. What was live before the first event is told by both: blocks that are released but were not allocated, and blocks
+that are live at the end without an event. A block is back when `free_completed` says so, not when `free_requested`
+does. An `oom` is a request that failed after all cached memory had been given back. With expandable segments memory is
+got and given back by `segment_map` and `segment_unmap`. Other actions and keys say nothing of memory and are passed
+over.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class TorchSnapshot(Importer):
 
 
 def read_snapshot(source: Source) -> TorchLogs:
-    """Return what a snapshot holds, be it without a history: the segments of a moment.
+    """Return the content of a snapshot, be it without a history: the segments of a moment.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def is_snapshot(path: str | Path) -> bool:
 
 
 def _logs(content: bytes, where: str) -> TorchLogs:
-    """Return what a pickle holds, be it a bare list of segments."""
+    """Return the content of a pickle, be it a bare list of segments."""
     streamed = _streamed(content, where)
     if streamed is not None:
         return streamed
@@ -105,7 +105,7 @@ def _logs(content: bytes, where: str) -> TorchLogs:
 
 
 def _streamed(content: bytes, where: str) -> TorchLogs | None:
-    """Return what a pickle holds, its events read piece by piece; None = that is not to be had for this one.
+    """Return the content of a pickle, its events read piece by piece; None = that is not to be had for this one.
 
     The list of the first device's events is found by the bytes before it. Where that was no such list, or anything is
     wrong with the file, the whole is read once more, and said what is wrong.

@@ -66,7 +66,7 @@ class Trace(NamedTuple):
     """What PyTorch's allocator of each card did, of a memory snapshot."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what the trace holds, in plain types: counts, sums and maxima, those that the format has.
+        """Return the summary of the trace in plain types: counts, sums and maxima, those that the format has.
 
         A fact that the trace cannot tell is left out, and `missing` says why; nothing stands as zero instead.
         """
@@ -104,7 +104,8 @@ class Trace(NamedTuple):
         return clauses
 
     def _by_lever(self, field: str) -> str:
-        """Return which lever takes what stands elsewhere in the trace instead of a column; empty where nothing does."""
+        """Return the lever for a value that stands elsewhere in the trace instead of in a column; empty where there is
+        none."""
         launched, either = self.kernels.launch_shared_bytes, self.kernels.either_workgroups
         if field == "shared_bytes" and launched is not None:
             there = int(np.count_nonzero(launched != MISSING))
@@ -125,7 +126,7 @@ _FEW_CARDS = 64
 
 
 def _streams(device: np.ndarray, stream: np.ndarray) -> int:
-    """Return how many streams there are, each of its card; by card, as ten million pairs are slow to sort."""
+    """Return the number of streams, each of its card; by card, as ten million pairs are slow to sort."""
     cards = np.unique(device)
     if len(cards) > _FEW_CARDS:
         return len(np.unique(np.stack([device, stream]), axis=1).T)

@@ -70,7 +70,7 @@ class TouchRows:
         return len(self._columns[-1]) >= BATCH
 
     def batch(self) -> Touches:
-        """Return what was added since the last batch."""
+        """Return the rows that were added since the last batch."""
         held, self._columns = self._columns, tuple(array("q") for _ in Touches._fields)
         return Touches(*(np.array(column, np.int64) for column in held))
 
@@ -106,11 +106,11 @@ class WarpReader:
 
     @property
     def blocks(self) -> int:
-        """Return how many thread blocks have been read of."""
+        """Return the number of thread blocks that have been read of."""
         return len({warp // self._warps_a_block for warp in self.warps})
 
     def batches(self) -> Iterator[Touches]:
-        """Return what is touched, batch by batch.
+        """Return the touches, batch by batch.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """XLA's Chrome traces (`*.trace.json.gz`), as the profilers of JAX and TensorFlow write them, and kernel details.
 
 A process is a card (`/device:GPU:0`), a thread a stream, an event a kernel if its arguments have `kernel_details`. A
-trace holds at most a million events, the rest is cut by the profiler; the `.xplane.pb` beside it has all.
+trace holds at most a million events, the rest is cut by the profiler; the `.xplane.pb` next to it has all.
 
 `kernel_details` says how a kernel was launched, as one line of `key:value` pairs. On NVIDIA it has registers, static
 and dynamic shared memory, grid in thread blocks and block; on AMD `group_mem`, the LDS of a workgroup, and the grid in

@@ -1,15 +1,15 @@
 """The key-value cache of servers of language models as requests for memory, from drawn or recorded traffic.
 
-While a model answers, it keeps two vectors a layer of every token so far: the key-value cache, which grows by a token a
-step until the answer ends, nobody knows when. How that memory is laid out decides how many requests run at once.
-Traffic is drawn (`serving_cache`), or comes from a CSV file (`serving_file`).
+While a model answers, it keeps two vectors a layer of every token so far: the key-value cache. It grows by a token a
+step until the answer ends, at a time that is not known before. How that memory is laid out decides how many requests
+run at once. Traffic is drawn (`serving_cache`), or comes from a CSV file (`serving_file`).
 
 References
 ----------
-Kwon et al., Efficient Memory Management for Large Language Model Serving with PagedAttention, SOSP 2023
-(arXiv 2309.06180): section 3 (800 KB a token of OPT-13B, regions of the longest length), 4.3 and 4.5 (blocks on demand;
-first come, first served; the latest is preempted, all of its blocks at once, and computed anew), 4.4 (shared prefixes),
-6.1 (the three ways to reserve that it compares with).
+Kwon et al., Efficient Memory Management for Large Language Model Serving with PagedAttention, SOSP 2023 (arXiv
+2309.06180): section 3 (800 KB a token of OPT-13B, regions of the longest length), 4.3 and 4.5 (blocks on demand; first
+come, first served; the latest is preempted, all of its blocks at once, and computed again), 4.4 (shared prefixes), 6.1
+(the three ways to reserve that it compares with).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Serving(Workload):
     )
 
     def traffic(self, streams: Streams) -> Traffic:
-        """Return what comes, for all servers together."""
+        """Return the requests, for all servers together."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
@@ -90,7 +90,7 @@ class Serving(Workload):
         return merged([rows.requests() for rows, _ in self._run(machine, streams)])
 
     def served(self, machine: Any, streams: Streams) -> list[Served]:
-        """Return when each request started and ended and how often it was preempted, server by server."""
+        """Return the start and the end of each request and the number of its preemptions, server by server."""
         return [served for _, served in self._run(machine, streams)]
 
     def _run(self, machine: Any, streams: Streams) -> list[tuple[Rows, Served]]:

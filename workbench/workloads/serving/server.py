@@ -1,8 +1,8 @@
 """One server: who is served when, which memory each request gets on the way, and who is preempted when it is full.
 
-First come, first served. A request starts when its prompt has room; then a token comes every so many nanoseconds,
+First come, first served. A request starts when its prompt has space; then a token comes every so many nanoseconds,
 however many run beside it. Where a running one needs a block and none is left, the one that came last gives all of its
-blocks back and is computed anew later, with what it has answered as part of its prompt. Who came first is never
+blocks back and is computed again later, with what it has answered as part of its prompt. Who came first is never
 preempted, so all come to an end.
 
 How the key-value cache of a request is laid out is a policy (`CacheLayout`): one region for all that may come, or
@@ -42,7 +42,7 @@ class ServerRules(NamedTuple):
 
     @property
     def units(self) -> int:
-        """Return how many of these the server has."""
+        """Return the number of these that the server has."""
         return self.capacity_bytes // (self.unit * self.token_bytes)
 
 
@@ -119,7 +119,7 @@ class Server:
         self._admit(now)
 
     def _admit(self, now: int) -> None:
-        """Start those that have waited longest, as long as they have room."""
+        """Start those that have waited longest, as long as they have space."""
         while self._waiting and self._needed(self._waiting[0][1]) <= self._free:
             _, sequence = heapq.heappop(self._waiting)
             self._begin(sequence, now)
@@ -207,7 +207,7 @@ class Server:
         self._admit(now)
 
     def _leave(self, sequence: _Sequence, now: int) -> None:
-        """Give back all that a request has, and the blocks of its prefix if nobody else uses them."""
+        """Give back all that a request has, and the blocks of its prefix if no other request uses them."""
         del self._running[sequence.number]
         for row, first, end in sequence.regions:
             self._give(row, end - first, sequence.writing.filled(first, end, now), now)
@@ -236,7 +236,7 @@ class Writing(NamedTuple):
     """Nanoseconds a token."""
 
     def written(self, now: int) -> int:
-        """Return how many further tokens are there by a moment.
+        """Return the number of further tokens by a moment.
 
         >>> Writing(begin=0, known=5, decode=100, token_ns=10).written(129)
         2

@@ -48,7 +48,7 @@ PUBLISHED = (
     _Columns("Timestamp", "Request tokens", "Response tokens", lambda text: round(float(text) * NS_A_SECOND)),
     _Columns("arrival_ns", "prompt_tokens", "answer_tokens", int),
 )
-"""Azure LLM inference traces (Azure/AzurePublicDataset, CC-BY), BurstGPT (HPMLL/BurstGPT, CC-BY), one's own."""
+"""Azure LLM inference traces (Azure/AzurePublicDataset, CC-BY), BurstGPT (HPMLL/BurstGPT, CC-BY), or the user's."""
 
 
 class ServingFile(Serving, CsvFile):

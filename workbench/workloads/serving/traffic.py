@@ -34,12 +34,12 @@ class Traffic(NamedTuple):
         return self._replace(prompt=prompt, answer=np.minimum(self.answer, longest - prompt))
 
     def dealt(self, servers: int, number: int) -> Traffic:
-        """Return what one of several servers gets when they take turns."""
+        """Return the part of one of several servers when they take turns."""
         return Traffic(*(column[number::servers] for column in self))
 
 
 def prefixes(prompt: np.ndarray, tokens: int, kinds: int, share: float, streams: Streams) -> np.ndarray:
-    """Return which prefix begins each prompt; one that is not longer than the prefix begins with its own words.
+    """Return the prefix of each prompt; one that is not longer than the prefix begins with its own words.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class ApplicationGenerator(Generator):
         return tuple(result)
 
     def resources(self) -> Mapping[str, Any]:
-        """Return what each group of a kernel holds, and what it executes."""
+        """Return the demand of each group of a kernel, and its instructions."""
         demand = {"vgpr": self.vgpr_blocks, "shared": self.shared_segments}
         return {
             "waves": self.waves,
@@ -76,15 +76,15 @@ class ApplicationGenerator(Generator):
 
 
 class TrainingSteps(ApplicationGenerator):
-    """Every application trains a model of its own: forward each layer reads its weights and what the layer before it
-    made, and keeps what it makes; backward it reads both again, makes a gradient, and gives its activations back; the
-    optimiser reads weights and gradients slice by slice.
+    """Every application trains a model of its own. Forward each layer reads its weights and the output of the layer
+    before it, and keeps its own output. Backward it reads both again, makes a gradient, and gives its activations back.
+    The optimizer reads weights and gradients slice by slice.
 
     Layer l of application n has the l-th rank of the streams `weights n` and `activations n`.
 
     References
     ----------
-    spec 6, R8: training step (forward, backward, optimiser).
+    spec 6, R8: training step (forward, backward, optimizer).
     """
 
     iterations: int = lever(2, least=1, most=1000, scale="log", description="steps of training")
@@ -178,7 +178,7 @@ class ServedModel(ApplicationGenerator):
 
 class StencilSteps(ApplicationGenerator):
     """Every application sweeps a grid of its own again and again: a group reads its slab and `halo_bytes` of each
-    neighbour's, and writes the same slab of the other grid.
+    neighbor's, and writes the same slab of the other grid.
 
     References
     ----------
@@ -189,7 +189,7 @@ class StencilSteps(ApplicationGenerator):
     kernel_groups: int = lever(128, least=1, most=100_000, scale="log", unit="groups", description="groups of a sweep")
     grid_bytes: int = lever(64 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="of one grid")
     halo_bytes: int = lever(
-        16_384, least=0, most=1 << 30, unit="bytes", description="of each neighbour's slab: a row of 4,096 numbers"
+        16_384, least=0, most=1 << 30, unit="bytes", description="of each neighbor's slab: a row of 4,096 numbers"
     )
 
     def plan(self, plan: Plan, streams: Streams) -> None:

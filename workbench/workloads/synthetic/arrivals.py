@@ -29,7 +29,7 @@ class Offered(NamedTuple):
 
     @classmethod
     def of(cls, amount: np.ndarray, duration: np.ndarray, capacity: int) -> Offered:
-        """Return what is offered to one resource.
+        """Return the load offered to one resource.
 
         Parameters
         ----------

@@ -246,7 +246,7 @@ class TiledGemm(PageKernel, Generator):
 
 
 class GridStencil(PageKernel):
-    """The base of stencils: each interior point is loaded with its neighbours, in this order, and stored elsewhere.
+    """The base of stencils: each interior point is loaded with its neighbors, in this order, and stored elsewhere.
 
     A workgroup covers warp_size points along x and `rows` rows of a plane, a warp a row; workgroups are numbered along
     x, then y, then z. The border is read and never written.
@@ -261,7 +261,7 @@ class GridStencil(PageKernel):
         raise NotImplementedError
 
     def neighbours(self) -> Sequence[tuple[int, int, int]]:
-        """Return what is loaded for a point, as steps along z, y and x from it."""
+        """Return the loads for a point, as steps along z, y and x from it."""
         raise NotImplementedError
 
     def array_bytes(self) -> list[int]:
@@ -295,7 +295,7 @@ class GridStencil(PageKernel):
 
 
 class StencilPlane(GridStencil, Generator):
-    """The 2-D stencil: each point with its neighbours north, south, west and east.
+    """The 2-D stencil: each point with its neighbors north, south, west and east.
 
     References
     ----------
@@ -319,7 +319,7 @@ class StencilPlane(GridStencil, Generator):
 
 
 class StencilVolume(GridStencil, Generator):
-    """The 3-D stencil: each point with its neighbours below, above, north, south, west and east.
+    """The 3-D stencil: each point with its neighbors below, above, north, south, west and east.
 
     References
     ----------

@@ -14,16 +14,16 @@ from workbench.streams import Streams
 
 
 class Rows(NamedTuple):
-    """A graph, or a sparse matrix: the neighbours of each vertex, lowest first; the same one may come twice."""
+    """A graph, or a sparse matrix: the neighbors of each vertex, lowest first; the same one may come twice."""
 
     begins: np.ndarray
-    """int64[vertices + 1], where the neighbours of each vertex begin."""
+    """int64[vertices + 1], where the neighbors of each vertex begin."""
     neighbour: np.ndarray
     """int32[edges]"""
 
     @property
     def vertices(self) -> int:
-        """Return how many vertices there are."""
+        """Return the number of vertices."""
         return len(self.begins) - 1
 
 
@@ -39,12 +39,12 @@ class Graph(Family, noun="graph", example="{power_law_graph: {scale: 14}}"):
 
     @property
     def vertices(self) -> int:
-        """Return how many vertices there are."""
+        """Return the number of vertices."""
         return 1 << self.scale
 
     @property
     def edges(self) -> int:
-        """Return how many edges there are."""
+        """Return the number of edges."""
         return self.degree << self.scale
 
     def check(self) -> None:

@@ -30,7 +30,7 @@ LARGEST = 10**10
 class Law(Family, noun="law", example="{uniform: [1, 32]}", bare="constant"):
     """The base of every law.
 
-    One's own, in a file or a notebook cell, is a class with `quantile` and `span`:
+    The user's own law, in a file or a notebook cell, is a class with `quantile` and `span`:
 
     >>> from workbench.levers import lever
     >>> class Even(Law):

@@ -1,6 +1,6 @@
 """Jobs that ask for memory: of many sizes, as on a shared server, and one card that is asked for more than it has.
 
-`mixed_jobs` come and go; in `full_card` the other cards have room, the case that borrowing is for.
+`mixed_jobs` come and go; in `full_card` the other cards have space, the case that borrowing is for.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class MixedJobs(Generator):
 
 @remembered
 def _cards(gpus: int, skew: float) -> Empirical:
-    """Return which GPU a job runs on, counted from 1."""
+    """Return the GPU on which a job runs, counted from 1."""
     numbers = tuple(range(1, gpus + 1))
     return Empirical(outcomes=numbers, weights=tuple(number**-skew for number in numbers))
 
@@ -103,7 +103,7 @@ def _cards(gpus: int, skew: float) -> Empirical:
 class FullCard(Generator):
     """The first GPU's application asks for `footprint` of its card; those of the others hold `others` of theirs.
 
-    First all others allocate what they hold, then the first fills up, then it gives back and takes anew `renewed`
+    First all others allocate what they hold, then the first fills up, then it gives back and takes again `renewed`
     blocks, one after the other, as a cache or a queue of requests would; then the others ask for `later` more of their
     cards, which tells what lending costs the lender; in the end all give back everything. Sizes come from the stream
     `sizes GPU` (and `later GPU`), what is renewed from `renewed`, times from `gaps GPU`.
@@ -126,7 +126,7 @@ class FullCard(Generator):
         0.0, least=0, most=1, step=0.05, description="what the others ask for once GPU 0 has filled up"
     )
     renewed: int = lever(
-        0, least=0, most=10_000_000, scale="log", description="blocks that GPU 0 gives back and takes anew"
+        0, least=0, most=10_000_000, scale="log", description="blocks that GPU 0 gives back and takes again"
     )
     size: Law = lever(BLOCK_SIZES, unit="bytes", description="how large the blocks are")
     gap: Law = lever(

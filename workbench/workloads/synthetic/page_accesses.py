@@ -41,7 +41,7 @@ class PageAccesses(Workload):
     )
 
     def pages(self, machine: Any) -> int:
-        """Return how many pages all arrays have together."""
+        """Return the number of pages of all arrays together."""
         raise NotImplementedError
 
     def reader(self, machine: Any, streams: Streams) -> PageReader:
@@ -94,7 +94,7 @@ class SharedAndPrivate(PageAccesses):
     )
 
     def patterns(self) -> tuple[PagePattern, PagePattern]:
-        """Return which pages of the shared array, and of a private array, come next."""
+        """Return the next pages of the shared array, and of a private array."""
         raise NotImplementedError
 
     def pages(self, machine: Any) -> int:
@@ -180,10 +180,10 @@ class SharedSweep(SharedAndPrivate, Generator):
 
 
 class StencilHalo(PageAccesses, Generator):
-    """A grid is cut into slabs of pages, one a core; each sweeps its slab and a halo of the neighbour on either side.
+    """A grid is cut into slabs of pages, one a core; each sweeps its slab and a halo of the neighbor on either side.
 
-    `sharing` is how much of a slab its two neighbours read as well: a halo has half of that on each side, in whole
-    pages, and the first and the last slab are neighbours. Sharing is thus between neighbours only, of degree 2 or 3.
+    `sharing` is how much of a slab its two neighbors read as well: a halo has half of that on each side, in whole
+    pages, and the first and the last slab are neighbors. Sharing is thus between neighbors only, of degree 2 or 3.
 
     References
     ----------
@@ -200,7 +200,7 @@ class StencilHalo(PageAccesses, Generator):
     """
 
     sharing: float = lever(
-        0.25, least=0, most=1, step=0.05, description="how much of a slab its two neighbours read as well"
+        0.25, least=0, most=1, step=0.05, description="how much of a slab its two neighbors read as well"
     )
 
     def pages(self, machine: Any) -> int:
@@ -250,7 +250,7 @@ class ProducerConsumer(PageAccesses, Generator):
 
     With the chance `sharing` an access is to the group's ring, where a core goes one page on each time and a consumer
     is `lag` pages behind; else it is to a page of the core's own, each with the same chance. Between groups nothing is
-    shared; a last group of one core has nobody to share with.
+    shared; a last group of one core has no peer to share with.
 
     References
     ----------

@@ -91,7 +91,7 @@ class Arrays:
         self.bytes = 0
 
     def place(self, size: int) -> int:
-        """Return where an array of so many bytes begins."""
+        """Return the start of an array of so many bytes."""
         begins = self.bytes
         self.bytes += -(-size // self._page_bytes) * self._page_bytes
         return begins
@@ -152,12 +152,12 @@ class PageKernel(Workload):
         return cut(self._launched(machine, streams), self.count)
 
     def places(self, page_bytes: int) -> list[int]:
-        """Return where each array begins."""
+        """Return the start of each array."""
         arrays = Arrays(page_bytes)
         return [arrays.place(size) for size in self.array_bytes()]
 
     def warp_pages(self, machine: Any, streams: Streams) -> Iterator[WarpPages]:
-        """Yield what each warp touches, once all launches; every part holds whole workgroups of one launch."""
+        """Yield the touches of each warp, after all launches; every part holds whole workgroups of one launch."""
         for launch in self.launches(self.places(machine.page_bytes), streams):
             for rows in self._waves(launch, machine):
                 yield rows.coalesced()

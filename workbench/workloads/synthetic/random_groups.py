@@ -243,7 +243,7 @@ def laws_of(spec: RandomGroups, machine: Any, path: str) -> dict[str, Law]:
 
 
 def check_fits(spec: RandomGroups, machine: Any, path: str) -> None:
-    """Refuse laws whose largest numbers together would give a group that no empty module has room for.
+    """Refuse laws whose largest numbers together would give a group that no empty module has space for.
 
     So are laws that ask for something of which the machine has none: they would be passed over without a word.
     """
@@ -284,7 +284,7 @@ def _lever_of(spec: RandomGroups, label: str) -> str:
 
 
 def busiest(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarray], duration: np.ndarray) -> Offered:
-    """Return what is offered to the resource that is asked for most, over all modules of the machine.
+    """Return the load offered to the most requested resource, over all modules of the machine.
 
     Parameters
     ----------

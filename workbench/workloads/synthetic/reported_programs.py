@@ -20,7 +20,7 @@ _MIB = 1 << 20
 
 
 class GrowingCycle(Generator):
-    """Two blocks come and go in each cycle beside one that stays; a small one of each cycle stays behind them.
+    """Two blocks come and go in each cycle next to one that stays; a small one of each cycle stays behind them.
 
     The two that went are merged to 136.5 MiB. With `max_split_size` at or below that the merged block serves no
     smaller request, and what stays behind it keeps an expandable segment from growing there.
@@ -50,7 +50,7 @@ class GrowingCycle(Generator):
 
 
 class AwaitedBlock(Generator):
-    """A block that a stream still uses would serve the next request, and the card has no room for another segment.
+    """A block that a stream still uses would serve the next request, and the card has no space for another segment.
 
     The allocator waits for the stream, which frees the block, and asks the driver once more; it does not look for the
     block that it has just freed.
@@ -62,7 +62,7 @@ class AwaitedBlock(Generator):
 
     random: ClassVar[bool] = False
     counted_by: ClassVar[str] = "requests"
-    requests: int = lever(1, least=1, most=10_000, scale="log", description="how often it happens, each time anew")
+    requests: int = lever(1, least=1, most=10_000, scale="log", description="how often it happens")
     block_bytes: int = lever(20 * _MIB, least=10 * _MIB, most=1 << 40, unit="bytes", description="of each block")
 
     def tensor_requests(self, machine: Any, streams: Streams) -> TensorRequests:

@@ -1,6 +1,6 @@
 """Which pages do kernels touch whose addresses are data? A sparse matrix, a search of a graph, a gather of rows.
 
-Graphs are generated, as rows of neighbours (compressed sparse rows).
+Graphs are generated, as rows of neighbors (compressed sparse rows).
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class GraphBfs(PageKernel, Generator):
     """Breadth-first search, a launch a level, a warp a vertex.
 
     In the launch of a level every warp loads the level of its vertex. If the vertex is of this level, the warp loads
-    where its neighbours begin and end; then, for each warp_size of them, the neighbours, their levels, which is a
-    gather, and it stores the level of those that had none. The search begins at the vertex with most neighbours (the
-    lowest of them), so that it does not end at once, and ends when a level is empty.
+    where its neighbors begin and end; then, for each warp_size of them, the neighbors, their levels, which is a gather,
+    and it stores the level of those that had none. The search begins at the vertex with most neighbors (the lowest of
+    them), so that it does not end at once, and ends when a level is empty.
 
     References
     ----------
@@ -98,7 +98,7 @@ class GraphBfs(PageKernel, Generator):
     warps: int = lever(8, least=1, most=32, unit="warps", description="vertices of a workgroup")
 
     def array_bytes(self) -> list[int]:
-        """Return the bytes of where neighbours begin, the neighbours, and the levels."""
+        """Return the bytes of where neighbors begin, the neighbors, and the levels."""
         vertices = self.graph.vertices
         return [(vertices + 1) * _INDEX_BYTES, self.graph.edges * _INDEX_BYTES, vertices * self.element_bytes]
 
@@ -135,7 +135,8 @@ class GraphBfs(PageKernel, Generator):
 
 
 def levels(rows: Rows) -> np.ndarray:
-    """Return how many edges each vertex is from the one with most neighbours: int64[vertices], -1 = it is not frontier.
+    """Return the number of edges from the vertex with most neighbors to each vertex: int64[vertices], -1 = it is not
+    frontier.
 
     >>> levels(Rows(np.array([0, 2, 3, 3, 3]), np.array([1, 1, 2], np.int32))).tolist()
     [0, 1, 2, -1]
@@ -220,7 +221,7 @@ class EmbeddingGather(PageKernel, Generator):
 
 
 class RowWalk(NamedTuple):
-    """Warps that each walk one row, warp_size neighbours an instruction."""
+    """Warps that each walk one row, warp_size neighbors an instruction."""
 
     rows: Rows
     place: np.ndarray
@@ -236,13 +237,13 @@ class RowWalk(NamedTuple):
         return spans(self.place, self.warp, step, base + self.vertex * index_bytes, 2 * index_bytes)
 
     def along(self, base: int, step: int, every: int, element_bytes: int) -> Spans:
-        """Return the loads of what lies beside the neighbours, in step, step + every, ... of each warp."""
+        """Return the loads of the arrays other than the neighbors, in step, step + every, ... of each warp."""
         warp, chunk, first, count = self._chunks()
         address = base + first * element_bytes
         return spans(self.place[warp], self.warp[warp], step + chunk * every, address, count * element_bytes)
 
     def gathered(self, base: int, step: int, every: int, element_bytes: int, chosen: np.ndarray | None = None) -> Spans:
-        """Return the accesses to what belongs to each neighbour, a lane each; `chosen`: bool[edges], which of them take
+        """Return the accesses to what belongs to each neighbor, a lane each; `chosen`: bool[edges], which of them take
         part."""
         warp, edge = self.edges()
         chunk = (edge - self.rows.begins[self.vertex[warp]]) // self.warp_size

@@ -77,7 +77,7 @@ class PipelineParallel(Generator):
     Stage s of S allocates what stays, then in each iteration takes min(S - s, micro-batches) before it gives the first
     one back; from then on it gives one back and takes one. What stays is the same for every stage, and `footprint` is
     the peak of stage 0. A footprint above 1 is a model whose first stages do not fit their cards while the last ones
-    have room. Sizes come from the streams `kept` and `activations`, times from `gaps STAGE`.
+    have space. Sizes come from the streams `kept` and `activations`, times from `gaps STAGE`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Which of the modules with room takes the group? (spec 3, Em. 9 and 10)"""
+"""Which of the modules with space takes the group? (spec 3, Em. 9 and 10)"""
 
 from workbench.policies.dispatch.choice.energy import RecentCounts
 from workbench.policies.policy import exported

@@ -18,8 +18,8 @@ from workbench.policies.dispatch.choice.view import ChoiceView, PagesNotice
 class ByPages(Choice, abstract=True):
     """A choice that is told before each verdict how many pages of the group each module holds, by its `held(see)`.
 
-    What it is told it writes into its memory, which its `answer` reads. A dispatcher by itself has nobody who knows:
-    it tells nothing, and what the memory held at the start stays.
+    What it is told it writes into its memory, which its `answer` reads. A dispatcher by itself has no source of pages:
+    it answers nothing, and the memory stays as it was at the start.
     """
 
     tells = {"chosen": CHOSEN, "held": HELD}
@@ -59,5 +59,5 @@ class Affinity(ByPages, ByLoad):
             see.memory[module] = see.pages[module]
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
-        """Return how many pages each module holds of a group that nobody knows: int64[modules], zeros."""
+        """Return the number of pages that each module holds of a group of unknown pages: int64[modules], zeros."""
         return np.zeros(modules, np.int64)

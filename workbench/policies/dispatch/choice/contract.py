@@ -44,7 +44,7 @@ class ChoiceContract(Contract):
         return [term for term, _ in self.policy.bound(self.names).terms()]
 
     def start_memory(self, policy: Choice, size: int, seed: int) -> np.ndarray:
-        """Return what a term remembers at the start of a run with so many modules."""
+        """Return the memory of a term at the start of a run with so many modules."""
         return policy.start_memory(size, seed)
 
     def scenes(self, policy: Choice, size: int, steps: int, draw: np.random.Generator) -> Scenes:
@@ -112,7 +112,7 @@ def _scores(request: Request) -> list[float]:
 
 
 def asks(scene: Scene) -> ChoiceView:
-    """Return what is asked about a state, with a place behind the last candidate that stays untouched."""
+    """Return the view of a state, with a place behind the last candidate that stays untouched."""
     kept: Any = None
     scores = np.full(scene.modules.size + 1, UNTOUCHED)
     return ChoiceView(scene.cycle, scene.modules.size, *scene.columns(), scores, kept, kept)

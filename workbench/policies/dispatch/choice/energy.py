@@ -74,7 +74,8 @@ class LeastRecentEnergy(ByInstructions):
 
 
 WAITS = ("translation_stall", "lock_wait")
-"""Classes beside those of instructions: cycles in which a group, or a wave, of the module waited (spec 6, R16)."""
+"""Classes in addition to those of instructions: cycles in which a group, or a wave, of the module waited (spec 6,
+R16)."""
 
 
 class LeastRecentActivity(LeastRecentEnergy):
@@ -133,7 +134,7 @@ class LeastDecayedEnergy(ByInstructions):
 
 
 class CoolestFirst(Choice):
-    """Take the coolest module with room; ties, such as those of a start from the ambient, as the engine breaks them.
+    """Take the coolest module with space; ties, such as those of a start from the ambient, as the engine breaks them.
 
     It reads what a thermal sensor would say, so heat must be simulated; counting instructions is meant to do without.
 

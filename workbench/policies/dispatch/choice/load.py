@@ -73,7 +73,7 @@ GENERATOR = 0
 
 
 class TwoChoices(ByLoad):
-    """Draw two of the modules with room and take the one in which fewer waves (or groups) run; ties as the engine.
+    """Draw two of the modules with space and take the one in which fewer waves (or groups) run; ties as the engine.
 
     Every pair is equally likely. The module that is taken scores 2, the other one 1, or 2 as well at a tie, all others
     0. Nearly as even as looking at all modules, for two looks.
@@ -116,10 +116,10 @@ NEXT = 0
 
 
 class RoundRobin(Choice):
-    """Take the first module with room behind the one that was taken last, cyclically; there are no ties.
+    """Take the first module with space behind the one that was taken last, cyclically; there are no ties.
 
     It is blind to what is left in a module and to what has run there. The turn passes when a group is dispatched, so a
-    module without room loses its turn.
+    module without space loses its turn.
 
     References
     ----------
@@ -143,7 +143,7 @@ class RoundRobin(Choice):
 
 
 class FirstModule(Choice):
-    """Take the lowest module with room, whatever the engine does with ties, for there are none.
+    """Take the lowest module with space, whatever the engine does with ties, for there are none.
 
     Modules fill one after another, and the last ones stay idle as long as they can.
 
@@ -164,7 +164,7 @@ class FirstModule(Choice):
 
 
 class RandomModule(Choice):
-    """Take any module with room, each as likely as another: it scores 1 and all others 0; there are no ties.
+    """Take any module with space, each as likely as another: it scores 1 and all others 0; there are no ties.
 
     The numbers come from the policy's own generator, seeded from the run's seed; every question draws one.
 

@@ -32,7 +32,7 @@ class MostResidual(Choice):
 
     References
     ----------
-    spec 3, R69-R72, E19, V32, V33; source document ¶237-259. Without weights and normalised, it is worst fit by sums.
+    spec 3, R69-R72, E19, V32, V33; source document ¶237-259. Without weights and normalized, it is worst fit by sums.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class BestFitModule(ByShares):
 class WorstFitModule(ByShares):
     """Take the module in which the group leaves the longest vector of residual shares; ties as the engine breaks them.
 
-    The opposite of `best_fit_module`. Most residual, normalised and without weights, is worst fit by the sum of the
+    The opposite of `best_fit_module`. Most residual, normalized and without weights, is worst fit by the sum of the
     shares instead of their length.
 
     References

@@ -1,4 +1,4 @@
-"""Which of the modules with room takes the group? (spec 3, Em. 9 and 10)
+"""Which of the modules with space takes the group? (spec 3, Em. 9 and 10)
 
 An answer takes a `ChoiceView` and gives every candidate a score; the highest is taken. A policy that must know which
 module was taken also defines `chosen(see)`, which takes a `ChoiceNotice` after the group's resources are taken.
@@ -61,8 +61,8 @@ class Choice(Policy, abstract=True):
     def terms(self) -> tuple[tuple[Choice, float], ...]:
         """Return the scores that are summed, each with its weight; a single score is taken as it is.
 
-        With several terms each score is first normalised over the candidates: (score - least) / (most - least), 0
-        where all are equal (spec 3, E20). The sum is then formed in the order of the terms.
+        With several terms each score is first normalized over the candidates: (score - least) / (most - least), 0 where
+        all are equal (spec 3, E20). The sum is then formed in the order of the terms.
         """
         return ((self, 1.0),)
 
@@ -79,8 +79,7 @@ class Choice(Policy, abstract=True):
         return False
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def check_resources(self, names: Sequence[str], path: str = "", where: str = "") -> None:

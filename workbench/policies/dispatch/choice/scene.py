@@ -70,7 +70,7 @@ def _candidates(modules: Any, count: int) -> list[int]:
 
 
 def _names(names: Any, width: int) -> tuple[str, ...]:
-    """Return what the resources are called: as given, as usual where there are five, else by their numbers."""
+    """Return the names of the resources: as given, as usual where there are five, else by their numbers."""
     if names is None:
         return USUAL if width == len(USUAL) else tuple(f"resource {k + 1}" for k in range(width))
     labels = listed("names", names, "must be a list of names of resources")
@@ -97,7 +97,7 @@ def _table(rows: Any, count: int, width: int, what: str, classes: Collection[int
 
 
 def summed(scored: Sequence[tuple[np.ndarray, float]]) -> list[float]:
-    """Return one score as it is; several normalised over the candidates, weighted and added in their order (spec 3,
+    """Return one score as it is; several normalized over the candidates, weighted and added in their order (spec 3,
     E20).
 
     >>> summed([(np.array([5.0, 7.0]), 1.0)]), summed([(np.array([5.0, 7.0]), 0.5), (np.array([-4.0, -4.0]), 0.5)])
@@ -112,6 +112,6 @@ def summed(scored: Sequence[tuple[np.ndarray, float]]) -> list[float]:
 
 
 def normalised(scores: np.ndarray) -> np.ndarray:
-    """Normalise scores over the candidates to 0..1: (score - least) / (most - least), 0 where all are equal."""
+    """Normalize scores over the candidates to 0..1: (score - least) / (most - least), 0 where all are equal."""
     least, most = scores.min(), scores.max()
     return np.zeros(len(scores)) if least == most else (scores - least) / (most - least)

@@ -1,4 +1,4 @@
-"""What a choice of a module sees of the modules with room, and what it is told (spec 3, Em. 9 and 10)."""
+"""What a choice of a module sees of the modules with space, and what it is told (spec 3, Em. 9 and 10)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INSTRUCTIONS = len(CLASSES)
 
 @view
 class ChoiceView(NamedTuple):
-    """A group, and the modules that have room for it."""
+    """A group, and the modules that have space for it."""
 
     cycle: int = number("the cycle of the round")
     count: int = number("how many candidates there are, at least 1; arrays of candidates may be longer")  # type: ignore[assignment]

@@ -26,9 +26,9 @@ _PROPOSALS: tuple[type[Choice], ...] = (MostResidual, LeastRecentEnergy)
 class WeightedChoice(Choice):
     """Take the module with the largest weighted sum of other choices' scores; ties as the engine breaks them.
 
-    Each score is first normalised over the modules with room, (score - least) / (most - least), 0 where all are equal;
+    Each score is first normalized over the modules with space, (score - least) / (most - least), 0 where all are equal;
     the sum is formed in the order of the terms. A sum within a sum is laid flat, its weights multiplied; all terms are
-    normalised alike. The default is the document's: what is left against what has run, half and half.
+    normalized alike. The default is the document's: what is left against what has run, half and half.
 
     References
     ----------
@@ -217,7 +217,7 @@ Measure = Callable[[Trial], float]
 
 
 class PowerModel(Protocol):
-    """What can stand for a measurement: a power model of the machine room, for one."""
+    """What can stand for a measurement: a power model of the machine space, for one."""
 
     def watts(self, rates: np.ndarray, clock_mhz: float) -> np.ndarray:
         """Return the watts of a module at so many instructions of each class a cycle."""

@@ -28,8 +28,8 @@ from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 class StrictPriority(Selection):
     """Take a group of the most urgent rank among those that fit; of equal ones that of the lowest channel.
 
-    What does not fit blocks nobody, as in the proposal, but equal channels are not balanced: a low one that is always
-    ready starves the others of its rank.
+    A group that does not fit blocks no other, as in the proposal, but equal channels are not balanced: a low one that
+    is always ready starves the others of its rank.
 
     References
     ----------
@@ -60,7 +60,7 @@ def top_rank(count: int, rank: Any) -> int:
 
 
 class StrictBlocking(Selection):
-    """Take a group of the most urgent rank that waits; when none of that rank fits, nobody.
+    """Take a group of the most urgent rank that waits; when none of that rank fits, none.
 
     Of several equal ones that fit, the one that has waited longest is taken, then the lowest channel; or the lowest
     channel at once, if the lever says so.
@@ -125,7 +125,7 @@ LAST, PERIOD, FIRST = 0, 1, 2
 
 @kernel
 def boosts(cycle: Any, params: np.ndarray) -> int:
-    """Return how many boosts there have been."""
+    """Return the number of boosts."""
     every = int(params[BOOST])
     return cycle // every if every else 0
 

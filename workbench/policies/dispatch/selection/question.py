@@ -50,8 +50,7 @@ class Selection(Policy, abstract=True):
     asks: ClassVar[Question] = SELECT
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
@@ -97,7 +96,7 @@ class SelectionContract(Contract):
     settings = ("policy", "sizes", "steps", "levels")
 
     def start_memory(self, policy: Selection, size: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run with so many channels."""
+        """Return the memory of the policy at the start of a run with so many channels."""
         return policy.start_memory(size, self.levels, seed)
 
     def scenes(self, policy: Selection, size: int, steps: int, draw: np.random.Generator) -> Scenes:
@@ -106,7 +105,7 @@ class SelectionContract(Contract):
         yield from rounds(size, self.levels, steps)
 
     def judge(self, request: Request) -> str:
-        """Return a fault where the answer is no group that fits, or nobody without saying that it may be."""
+        """Return a fault where the answer is no group that fits, or is NONE without saying that it may be."""
         see, chosen = request.see, request.answer
         if chosen == NOBODY:
             return self._fault_of_nobody(request)
@@ -115,7 +114,7 @@ class SelectionContract(Contract):
         return ""
 
     def _fault_of_nobody(self, request: Request) -> str:
-        """Return a fault unless nobody is allowed, not remembered, and stays nobody while nothing but time changes."""
+        """Return a fault unless NONE is allowed, not remembered, and stays NONE while nothing but time changes."""
         if self.policy.work_conserving():
             return f"chose nobody for {request.see}; one that may do so overrides work_conserving"
         if request.see.memory.tolist() != request.after.memory.tolist():

@@ -118,7 +118,7 @@ def nth_unmarked(turn, count, channel, priority, rank, fits, limit, memory):  # 
 
 @kernel
 def unmarked(count, channel, priority, rank, fits, limit, memory):  # type: ignore[no-untyped-def]
-    """Return how many candidates have no mark for their own priority."""
+    """Return the number of candidates that have no mark for their own priority."""
     result = 0
     for k in range(count):
         if is_candidate(k, rank, fits, limit) and not memory[mark(channel[k], priority[k], memory)]:
@@ -235,7 +235,7 @@ class Lottery(ByTickets):
 
 
 ONE_TICKET = 1 << 30
-"""The stride of one ticket; that of n is the n-th part of it, rounded down. Room for 2**33 services of a channel."""
+"""The stride of one ticket; that of n is the n-th part of it, rounded down. Space for 2**33 services of a channel."""
 
 
 @kernel
@@ -252,7 +252,7 @@ class Stride(ByTickets):
     """Take the candidate whose channel has the smallest pass, the lowest channel at a tie; add its stride to its pass.
 
     A channel's stride is inverse to its tickets. One that waits but is no candidate keeps its pass, and so its claim;
-    one without a waiting group is carried along, as one that joins anew, and keeps what it is ahead.
+    one without a waiting group is carried along, as one that joins again, and keeps what it is ahead.
 
     References
     ----------

@@ -18,7 +18,7 @@ class Head(NamedTuple):
     channel: int
     priority: int = 1
     fits: bool = True
-    """Whether a module has room for it now."""
+    """Whether a module has space for it now."""
     rank: int | None = None
     """What the priority policy says; the static priority if None."""
     waited: int = 0
@@ -53,7 +53,7 @@ class SelectionStepper:
         self.cycle = 0
 
     def pick(self, *heads: Head | int) -> int | None:
-        """Choose the channel whose head is dispatched in this round, None = nobody's; then one cycle passes.
+        """Choose the channel whose head is dispatched in this round, None = no channel's; then one cycle passes.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ class ChannelRoundRobin(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Return a memory in which nobody was served yet: int64[1]."""
+        """Return a memory in which no channel was served yet: int64[1]."""
         return np.array([-1])
 
 
@@ -105,7 +105,7 @@ class WeightedRoundRobin(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Return a memory in which it is nobody's turn yet: int64[2]."""
+        """Return a memory in which no channel has its turn yet: int64[2]."""
         return np.array([-1, 0])
 
     def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
@@ -124,7 +124,7 @@ DEFICIT_LAST, FIRST_DEFICIT = 0, 1
 
 @kernel
 def visits(saved: int, cost: int, quantum: int) -> int:
-    """Return how often a channel must be visited, and given a quantum each time, until it can pay."""
+    """Return the number of visits to a channel, with a quantum each time, until it can pay."""
     return max((cost - saved + quantum - 1) // quantum, 1)
 
 
@@ -189,7 +189,7 @@ class DeficitRoundRobin(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Return a memory in which it is nobody's turn and nothing is saved: int64[1 + channels]."""
+        """Return a memory in which no channel has its turn and nothing is saved: int64[1 + channels]."""
         memory = np.zeros(FIRST_DEFICIT + channels, np.int64)
         memory[DEFICIT_LAST] = -1
         return memory
@@ -204,7 +204,7 @@ ANY_RANK = 1 << 62
 class SameChannel(Selection):
     """Stay with the channel that was served last while it has a waiting group; then the next one, cyclically.
 
-    When its group does not fit, the next channel whose group does takes over, or, with `blocks`, nobody is served until
+    When its group does not fit, the next channel whose group does takes over, or, with `blocks`, none is served until
     it fits. Ranks count for nothing, and cyclic order leaves no ties.
 
     References
@@ -221,7 +221,7 @@ class SameChannel(Selection):
     True
     """
 
-    blocks: bool = lever(False, description="whether nobody else is served while its group does not fit")
+    blocks: bool = lever(False, description="whether no other channel is served while its group does not fit")
 
     @staticmethod
     def answer(see: SelectionView) -> int:
@@ -235,7 +235,7 @@ class SameChannel(Selection):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Return a memory in which nobody was served yet: int64[1]."""
+        """Return a memory in which no channel was served yet: int64[1]."""
         return np.array([-1])
 
     def work_conserving(self) -> bool:

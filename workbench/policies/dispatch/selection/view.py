@@ -23,7 +23,7 @@ class SelectionView(NamedTuple):
         "int64", "groups", "the static priority of each, 1 = highest; where nobody has one, 1"
     )
     rank: np.ndarray = readable("int64", "groups", "what the priority policy says of each: the lowest is most urgent")
-    fits: np.ndarray = readable("int64", "groups", "1 where at least one module has room for it now, else 0")
+    fits: np.ndarray = readable("int64", "groups", "1 where at least one module has space for it now, else 0")
     waited: np.ndarray = readable("int64", "groups", "cycles since each arrived")
     waves: np.ndarray = readable("int64", "groups", "waves of each")
     levers: Any = PARAMS

@@ -138,5 +138,5 @@ def flip(memory: np.ndarray, bits: int, bit: int) -> None:
 
 @kernel
 def words_for(count: int) -> int:
-    """Return how many words hold so many bits."""
+    """Return the number of words that hold so many bits."""
     return (count + BITS - 1) // BITS

@@ -74,7 +74,7 @@ class HashedBins(ParallelHeap):
 
 
 def words_of_bins(bins: int, granules: int) -> int:
-    """Return how many words bins need for a heap of so many granules."""
+    """Return the number of words that bins need for a heap of so many granules."""
     return bins + SIZES + granules
 
 

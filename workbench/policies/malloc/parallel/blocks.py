@@ -137,7 +137,7 @@ class BasicBlocks(ParallelHeap):
         memory[free] |= np.int64(1) << memory[entry + OFFSET]
 
     def parameters(self) -> np.ndarray:
-        """Return what the answer sees: lists, list_blocks, superblock_blocks, superblock_cycles, the levers of
+        """Return the levers of the answer: lists, list_blocks, superblock_blocks, superblock_cycles, the levers of
         `large`."""
         own = [self.lists, self.list_blocks, self.superblock_blocks, self.superblock_cycles]
         return np.concatenate([np.array(own, float), self.large.parameters()])

@@ -46,7 +46,7 @@ class ScatteredPages(ParallelHeap):
     """Pages of chunks of one size, the first one chosen by a hash of size, compute unit and warp, then the next ones.
 
     A page that is full or of another size is passed by. A request raises the page's count and then sets a bit of its
-    bitmap; its own number says which chunk is looked at first. Requests of a page and more take neighbouring pages from
+    bitmap; its own number says which chunk is looked at first. Requests of a page and more take neighboring pages from
     the upper end, under one mutex.
 
     References
@@ -157,7 +157,7 @@ def next_page(see: AccessView, width: int, most: int) -> int:
 
 @kernel
 def take_pages(see: AccessView) -> int:
-    """Take the highest neighbouring pages that are free."""
+    """Take the highest neighboring pages that are free."""
     memory, width = see.memory, BITMAP + words_for(see.memory[PAGE])
     needed, free, page = (see.granules + memory[PAGE] - 1) // memory[PAGE], 0, memory[HIGHEST]
     while page > 0 and free < needed:

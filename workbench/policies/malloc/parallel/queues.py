@@ -55,7 +55,7 @@ class _Queues(ParallelHeap, abstract=True):
     large: HashedBins = lever(HashedBins(), description="the heap of requests above a chunk")
 
     def parameters(self) -> np.ndarray:
-        """Return what the answer sees: levels, chunk_cycles, and the levers of `large`."""
+        """Return the levers of the answer: levels, chunk_cycles, and the levers of `large`."""
         return np.concatenate([np.array([self.levels, self.chunk_cycles], float), self.large.parameters()])
 
     def chunk_granules(self, granules: int, granule_bytes: int) -> int:
@@ -74,7 +74,7 @@ class _Queues(ParallelHeap, abstract=True):
         return memory
 
     def entries(self, granules: int, chunk: int) -> int:
-        """Return how many words the chunks' entries take."""
+        """Return the number of words that the chunks' entries take."""
         return 0
 
 
@@ -231,7 +231,7 @@ def queue_class(granules: int) -> int:
 
 @kernel
 def entry_words(chunk: int) -> int:
-    """Return how many words the entry of a chunk of so many granules has."""
+    """Return the number of words of the entry of a chunk of so many granules."""
     return BITMAP + words_for(chunk)
 
 

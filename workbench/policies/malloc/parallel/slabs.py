@@ -126,7 +126,8 @@ class Slabs(ParallelHeap):
         memory[entry + COUNT] -= 1
 
     def parameters(self) -> np.ndarray:
-        """Return what the answer sees: slabs, fill_percent, large_bytes, slab_cycles, share_percent, and `large`."""
+        """Return the levers of the answer: slabs, fill_percent, large_bytes, slab_cycles, share_percent, and
+        `large`."""
         own = [self.slabs, self.fill_percent, self.large_bytes, self.slab_cycles, self.share_percent]
         return np.concatenate([np.array(own, float), self.large.parameters()])
 

@@ -119,7 +119,7 @@ def random_weight(server: int, key: int) -> int:
 class ConsistentHashing(Target):
     """Take the card with the highest weight, a hash of its id, the borrower's id and the size as the cache rounds it.
 
-    Requests of one borrower and one size lie on one card while that has room. A card that leaves moves what lay on it,
+    Requests of one borrower and one size lie on one card while that has space. A card that leaves moves what lay on it,
     and nothing else; one that comes takes what it keeps. Equal weights tie; the engine breaks ties.
 
     References

@@ -47,7 +47,7 @@ class ByName(Target, abstract=True):
         check_named(self.name, self.cards)
 
     def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
-        """Return which cards are named: float64[cards]."""
+        """Return the named cards: float64[cards]."""
         return marked(self.name, self.cards, ids)
 
     def own_first(self) -> bool:
@@ -80,7 +80,7 @@ class Bind(ByName):
 
 
 class Preferred(ByName):
-    """Take a named card while one has room, else any; the nearest in direct links, the lowest id at equal distance.
+    """Take a named card while one has space, else any; the nearest in direct links, the lowest id at equal distance.
 
     The own card has no precedence of its own: it is the nearest of those that are not named.
 
@@ -105,7 +105,7 @@ class Preferred(ByName):
 
 
 class Interleave(RoundRobin):
-    """Take the first card with room behind the one that was taken last, the own card among them; there are no ties.
+    """Take the first card with space behind the one that was taken last, the own card among them; there are no ties.
 
     Nothing is local first: bandwidth and use are spread at the price of distance.
 
@@ -177,7 +177,7 @@ def check_named(policy: str, text: str) -> None:
 
 
 def marked(policy: str, text: str, ids: Sequence[str]) -> np.ndarray:
-    """Return which cards a text names: float64[cards], 1 = it does.
+    """Return the cards that a text names: float64[cards], 1 = it does.
 
     Raises
     ------

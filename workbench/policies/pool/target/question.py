@@ -85,12 +85,11 @@ class Target(Policy, abstract=True):
         return self.parameters()
 
     def start_memory(self, cards: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def fallbacks(self, memory: np.ndarray) -> int:
-        """Return how often it had to do without what it wants (spec 5, E10), from what it remembers."""
+        """Return, from its memory, the number of times that its wish could not be met (spec 5, E10)."""
         return 0
 
     def choose(
@@ -167,7 +166,7 @@ class TargetContract(Contract):
         return policy.parameters_on(IDS)
 
     def start_memory(self, policy: Target, size: int, seed: int) -> np.ndarray:
-        """Return what a term remembers at the start of a run on so many cards."""
+        """Return the memory of a term at the start of a run on so many cards."""
         return policy.start_memory(size, seed)
 
     def scenes(self, policy: Target, size: int, steps: int, draw: np.random.Generator) -> Scenes:

@@ -120,7 +120,7 @@ def _scene(size: int, cards: Cards, names: list[str], history: Mapping[str, int]
 
 
 def _column(name: str, seen: Mapping[str, Any], usual: Any) -> np.ndarray:
-    """Return what is shown of each card, or what is usual: int64[cards]."""
+    """Return the given values of each card, or the usual ones: int64[cards]."""
     given = [int(item) if isinstance(item, bool) else item for item in listed(name, seen.get(name, usual))]
     return np.array(wholes(name, given, count=len(usual)), np.int64)
 

@@ -35,7 +35,7 @@ class EvictionContract(Contract):
         return (self.policy.base_policy(),)
 
     def start_memory(self, policy: Eviction, size: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run of four sets."""
+        """Return the memory of the policy at the start of a run of four sets."""
         return policy.start_memory(4, size, seed)
 
     def scenes(self, policy: Eviction, size: int, steps: int, draw: np.random.Generator) -> Scenes:

@@ -38,7 +38,7 @@ NO_COUNT = -2
 class LFU(Eviction):
     """Evict the entry that was used least often since it came; of those used equally often the least recently used.
 
-    The insertion is the first use. An entry that leaves is forgotten, and begins anew when it comes again. Ties go as
+    The insertion is the first use. An entry that leaves is forgotten, and begins again when it comes again. Ties go as
     in libCacheSim, whose LFU has a queue for each number of uses. Further candidates: by uses, then by recency.
 
     References

@@ -51,7 +51,7 @@ def ghost_memory(sets: int, ways: int, ghosts: int, heads: int) -> np.ndarray:
 
 @kernel
 def own_of(memory: np.ndarray, at: int) -> int:
-    """Return where the numbers of a set begin."""
+    """Return the start of the numbers of a set."""
     return int(SETS + at * memory[OF_SET])
 
 
@@ -216,7 +216,7 @@ MOST_USES = 3
 
 @kernel
 def small_room(ways: int, share: float) -> int:
-    """Return how many entries the small queue is meant to hold, at least one."""
+    """Return the intended number of entries of the small queue, at least one."""
     return max(int(ways * share), 1)
 
 
@@ -259,8 +259,8 @@ class S3FIFO(Eviction):
 
     What comes enters the small queue, or the main one if it is a ghost: a page that left the small queue lately.
     Entries of the small queue that were used move to the main one instead of leaving. When that exceeds its share of
-    the ways, its oldest unused entry goes; used ones begin anew with one use less, of three at most. Before the first
-    eviction what the small queue has no room for enters the main one. With less than 20 ways the small queue has one
+    the ways, its oldest unused entry goes; used ones begin again with one use less, of three at most. Before the first
+    eviction what the small queue has no space for enters the main one. With less than 20 ways the small queue has one
     way, where libCacheSim's would take nothing in. Further candidates: that queue from its oldest on, then the other.
 
     References

@@ -62,7 +62,7 @@ class PlainSet:
         remove(self.table, 0, self.where.pop(page))
 
     def fields(self) -> tuple[Any, ...]:
-        """Return what the question shows of the full set, from `at` to `words`."""
+        """Return the fields of the question on a full set, from `at` to `words`."""
         ends = (int(self.table.sets[end]) for end in (NEWEST, OLDEST, EARLIEST))
         return (0, 0, self.ways, *ends, self.table.entries, NO_HOLDERS, 0, 0, 0)
 

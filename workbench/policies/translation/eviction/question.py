@@ -53,7 +53,8 @@ class ReadyEviction(NamedTuple):
 
 @kernel
 def degree(entries: np.ndarray, holders: np.ndarray, spread: int, base: int, words: int, entry: int) -> int:
-    """Return how many cores hold the page of an entry, the local one included; 1 where there is no directory."""
+    """Return the number of cores that hold the page of an entry, the local one included; 1 where there is no
+    directory."""
     if words == 0:
         return 1
     return count_cores(holders, entries[entry * ROW + PAGE] * spread + base, words)
@@ -77,7 +78,8 @@ class Eviction(Policy, abstract=True):
         return (self.base_policy(),)
 
     def protection(self) -> tuple[int, int, int, int]:
-        """Return which degrees protect, how many candidates are examined, the threshold, what if all are protected."""
+        """Return the degrees that protect, the number of candidates that are examined, the threshold, and the rule if
+        all are protected."""
         return UNPROTECTED, 1, 0, PLAIN_BASE
 
     def most_threshold(self) -> int:
@@ -85,8 +87,7 @@ class Eviction(Policy, abstract=True):
         return 0
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
-        otherwise."""
+        """Return the memory of the policy at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
     def order(self, inserted: Sequence[Any], touched: Sequence[Any] = (), seed: int = 0) -> list[Any]:
