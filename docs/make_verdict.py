@@ -30,7 +30,7 @@ _MARKS = {"counted": "°", "by_construction": "*", "measured": "†"}
 
 
 def block(folder: Path) -> str:
-    """Return what the page of a full run shows: one row a specification, each claim under its verdict."""
+    """Return the page of a full run: one row a specification, each claim under its verdict."""
     run = read_kept(folder)
     if run is None:
         return "No full run is kept in `data/verdict` yet.\n"
@@ -39,7 +39,7 @@ def block(folder: Path) -> str:
 
 
 def summary(folder: Path) -> str:
-    """Return what README says of a full run: how many claims came out how."""
+    """Return the README's count of the verdicts of a full run."""
     run = read_kept(folder)
     if run is None:
         return "No full run is kept in `data/verdict` yet.\n"

@@ -16,7 +16,7 @@ ENGINES = ("shared_memory", "dispatch", "malloc", "pool", "translation", "node")
 
 
 def state_of(engine: str) -> Recorded:
-    """Return what a page shows after all its first runs."""
+    """Return the page after all its first runs."""
     page = DASHBOARDS.find(engine)()
     try:
         page.finish()

@@ -234,9 +234,9 @@ def run(
     limit_seconds : float
         The longest that one run may take; a run that takes longer is a failed row.
     repeat : bool, optional
-        Whether runs are repeated in a fresh process, in addition to the sweep: two of each new code of the user's, and
-        one in a hundred of the rows that are kept; where they differ, rows are withdrawn with the reason. With False,
-        rows of the user's code stay unchecked. Left out, runs are repeated, but for `workers=0`.
+        Whether runs are repeated in a fresh process, in addition to the sweep. Two of each new code of the user's are,
+        and one in a hundred of the rows that are kept. Where they differ, rows are withdrawn with the reason. With
+        False, rows of the user's code stay unchecked. Left out, runs are repeated, but for `workers=0`.
     shard : str, optional
         `2/4` does the second of four parts, in a folder of its own; `gather` merges the folders of all parts.
 

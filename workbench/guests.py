@@ -106,7 +106,7 @@ def is_loading(guest: Guest) -> bool:
 
 @functools.cache
 def _value(guest: Guest) -> Any:
-    """Return what the place of a part holds, or why it cannot be had."""
+    """Return the value at the place of a part, or the reason why it cannot be had."""
     try:
         return importlib.metadata.EntryPoint(guest.entry, guest.place, GROUP).load()
     except (Exception, SystemExit) as problem:

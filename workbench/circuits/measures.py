@@ -28,7 +28,7 @@ class Parts(NamedTuple):
     circuits: tuple[tuple[Policy, Size], ...]
     """A policy and a size each."""
     cycles: int
-    """Until all of them have answered anew: of a shared probe, those of all periods."""
+    """Until all of them have answered again: of a shared probe, those of all periods."""
 
 
 def parts_of(setup: Setup) -> Parts:
@@ -87,7 +87,7 @@ def relative_area(setup: Setup) -> float:
 
 
 def relative_delay(setup: Setup) -> float:
-    """Return how long an answer takes, in FO4."""
+    """Return the time to an answer, in FO4."""
     cycles = parts_of(setup).cycles
     return _over(setup, max, [cycles * one.relative_delay for one in _counts_of(setup)])
 

@@ -287,8 +287,8 @@ FLIP_FLOP_DELAY = 3.0
 
 @lru_cache(maxsize=256)
 def counts(policy: Any, size: Any) -> Counts:
-    """Return the figures of a policy's circuit, synthesized: those that come with the package, whichever synthesizer is
-    installed, so that a verdict is one and the same everywhere and at once; a shared probe of 128 blocks takes minutes.
+    """Return the figures of a policy's circuit, synthesized. They come with the package, whichever synthesizer is
+    installed, so that a verdict is the same everywhere and at once; a shared probe of 128 blocks takes minutes.
 
     Raises
     ------

@@ -5,7 +5,7 @@
   Each core's directory has a record for every entry of its own and as many again. What they take is counted twice. In
   bits: a record is a page number, a bit a core and a bit for the shared TLB; an entry of a private TLB a page number, a
   frame number and its state. And in area, as a synthesizer makes the circuits of the directory and of the private TLB,
-  whose registers are flip-flops: the look-up of a record, its holders' news and its sharing counter are in it.
+  whose registers are flip-flops. The area includes the look-up of a record, its holders' news and its sharing counter.
 - H4.4: entries that many cores hold are protected from eviction (spec 4, R22-R27; E17 doubts it).
 - H4.5: the fill threshold helps (spec 4, R14-R20): copies pushed to peers that share enough entries.
 - H4.6: better performance of the GPU, which warps that hide latency should make smaller.
@@ -14,8 +14,8 @@
   links that queue, or groups of cores that share a middle TLB, as on a K80.
 
 They share the pilot's machine, and one way to fill on both sides. Every requester is filled, whatever the rule of the
-document would copy in addition (`demand_always`), so that the directory and the way of filling are not confounded;
-evictions are those of LRU and of the document's MRU in turn (spec 4, E16). Cores have four warps, which wait for their
+document would copy in addition (`demand_always`). So the directory and the way of filling are not confounded. Evictions
+are those of LRU and of the document's MRU in turn (spec 4, E16). Cores have four warps, which wait for their
 translations: with a walk of 2,400 cycles (spec 4, section 4) cores that go on regardless pile up walks without end, and
 a latency would say how long the trace is. Their accesses are a Poisson process: cores in lock-step would find at their
 peers what is on its way itself.

@@ -1,7 +1,7 @@
 """`workbench circuit write`, `circuit synth` and `circuit prove`: a mechanism as hardware.
 
-As Verilog, golden vectors or a test bench; the figures of a synthesizer, and the counts of the circuit as it is
-written; whether two circuits compute one function, by a solver.
+As Verilog, golden vectors or a test bench. The figures of a synthesizer, and the counts of the circuit as it is
+written. Whether two circuits compute one function, by a solver.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def problems_of_kind(kind: str) -> list[str]:
 
 
 def problem_of(guest: Guest) -> str:
-    """Return why a part cannot be used; empty if it can. Its package is imported."""
+    """Return the reason why a part cannot be used; empty if it can. Its package is imported."""
     try:
         if guest.kind == "preset":
             _check_preset(guest)

@@ -48,7 +48,7 @@ def _arguments_of_replay(parser: argparse.ArgumentParser) -> None:
         "--before",
         choices=("ask", "leave_out", "with_cache"),
         help="what was live before the trace; with_cache: the pool starts as full as the recorded one (default: ask, "
-        "and with_cache beside it where the trace tells no addresses)",
+        "and also with_cache where the trace tells no addresses)",
     )
     parser.add_argument("--ask-refused", action="store_true", help="ask also for what the recorded allocator refused")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="override of the sweep")

@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def program() -> int:
     """Run the command that this process was called with, as `main` does.
 
-    Where Python draws its hash seed, the process begins again with the fixed one that workers have: rows that are
+    Where Python draws its hash seed, the process begins again with the fixed one that workers have. Rows that are
     computed here, or in a kernel that is started from here, are then as theirs.
     """
     if not has_fixed_hash_seed() and not ENVIRONMENT.items() <= os.environ.items():

@@ -5,7 +5,7 @@ coverage, and as the reference that compiled results are compared with.
 
 - Never inlined: Numba hands LLVM a function together with all that it calls, and LLVM copies what is called in one
   place only into its caller. Of the path of an access through a translation hierarchy, some sixty functions, it thus
-  made one function that took two minutes to optimize; not inlined it takes a sixth of that, and a call costs a
+  made one function that took two minutes to optimize. Not inlined it takes a sixth of that, and a call costs a
   nanosecond.
 - Called by symbol: where a callee may not be copied nothing is gained by optimizing it again at each level above. A
   caller's machine code needs the callee's symbol alone, which the machine's linker resolves. A function that comes from

@@ -137,7 +137,7 @@ def row(lever: Lever, *displayed: widgets.Widget) -> widgets.Box:
 
 
 def label_of(lever: Lever) -> str:
-    """Return what a row calls its lever; a unit that the name ends with is said once.
+    """Return the name of a lever in its row; a unit that the name ends with is written once.
 
     >>> label_of(Lever("hold_cycles", "integer", unit="cycles")), label_of(Lever("count", "integer", unit="groups"))
     ('hold cycles', 'count (groups)')

@@ -44,7 +44,7 @@ class FirstCompile:
         return self._process is not None and self._process.poll() is None
 
     def progress(self) -> str:
-        """Return how far it is, as HTML: a bar, and the seconds so far of those that it took before."""
+        """Return the progress, as HTML: a bar, and the seconds so far of those that it took before."""
         spent = time.monotonic() - self._began
         about = f"{spent:.0f} of about {self._expected:.0f} s"
         late = f"{spent:.0f} s, {self._expected:.0f} were expected"

@@ -359,7 +359,7 @@ class PairedDashboard(widgets.HBox):
                 self.sweep.value = yaml.safe_dump(config, sort_keys=False, default_flow_style=None, width=88)
 
     def _names(self, runs: PairedRuns) -> tuple[str, str]:
-        """Return what the baseline and the other side are called."""
+        """Return the names of the baseline and the other side."""
         return self._sets.names(self.sidebar.policies.sides(), runs.names)
 
     def _show_seed(self, runs: PairedRuns) -> None:

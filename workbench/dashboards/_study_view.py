@@ -147,7 +147,7 @@ class StudyView:
         self.note.value = small_print(note)
 
     def _held(self, measures: list[Measure]) -> list[list[float]]:
-        """Return where the baselines lie on fresh seeds, of measures that are objectives."""
+        """Return the places of the baselines on fresh seeds, of measures that are objectives."""
         objectives = {one.measure.name: one for one in self.results.study.objectives}
         if self.results.holdout is None or not all(one.name in objectives for one in measures):
             return []

@@ -92,7 +92,7 @@ def run_plan(
 
 @contextmanager
 def _as_one(progress: Progress | None, batches: Sequence[Plan], plan: Plan, store: Store) -> Iterator[Progress | None]:
-    """Yield what watches the batches as one sweep; of a single batch, the watcher itself."""
+    """Yield the watcher of the batches as one sweep; of a single batch, the watcher itself."""
     if len(batches) == 1:
         yield progress
         return

@@ -2,8 +2,8 @@
 
 Every combination of k choices of two values is run at the same seeds. The main effect of a choice is the gain of its
 second value over its first, as the mean over all combinations of the others. The interaction of two is the gain of both
-together beyond the sum of the gains of each, likewise (Box, Hunter and Hunter, "Statistics for Experimenters", chapter
-5, where the second is told by half). Both are of one seed, so that their spread over the seeds gives the interval.
+together beyond the sum of the gains of each, likewise. (Box, Hunter and Hunter, "Statistics for Experimenters", chapter
+5, where the second is told by half.) Both are of one seed, so that their spread over the seeds gives the interval.
 Where a combination refused something or never came to an end, its value is infinite, the worst rank there is, and so is
 the effect of that seed; a seed that one combination lacks altogether is left out.
 """

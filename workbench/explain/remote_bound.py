@@ -1,7 +1,7 @@
 """How near borrowed memory could lie at all: bounds for every target policy, and each policy compared with them.
 
 The whole run is known beforehand. The least reading of memory that may lie anywhere and be divided at will is a
-transportation problem a moment; where regions stay as they were granted, it is an integer program.
+transportation problem a moment. Where regions stay as they were granted, it is an integer program.
 """
 
 from __future__ import annotations

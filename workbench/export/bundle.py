@@ -34,12 +34,12 @@ def export(
 ) -> Path:
     """Write a bundle; it appears whole or not at all.
 
-    `tables/MEASURE.tex` (booktabs), `figures/NAME.pdf` with `.csv`, `.txt` (what it shows, for who does not see it),
-    `.tex` (picture, caption and label) and `.pgf` where there is a TeX, `numbers.tex` (a macro a number), `methods.tex`
-    (how it was done, in sentences), `references.bib` (what it rests on), `runs.csv` (every run, to the bit),
-    `sweep.yaml` with `inputs/` (a policy's file with the modules that it imports from beside it), `provenance.json`,
-    `manifest.json`, and `main.tex`, an example that shows all of it. What a bundle cannot bring along, such as a policy
-    of a notebook, stands under `needs` in the manifest. The same runs give the same bytes.
+    `tables/MEASURE.tex` (booktabs). `figures/NAME.pdf` with `.csv`, `.txt` (its content, for a reader who does not see
+    it), `.tex` (picture, caption and label) and `.pgf` where there is a TeX. `numbers.tex` (a macro a number),
+    `methods.tex` (how it was done, in sentences), `references.bib` (what it rests on), and `runs.csv` (every run, to
+    the bit). `sweep.yaml` with `inputs/` (a policy's file with the modules of its folder that it imports),
+    `provenance.json`, `manifest.json`, and `main.tex`, an example that shows all of it. What a bundle cannot bring
+    along, such as a policy of a notebook, stands under `needs` in the manifest. The same runs give the same bytes.
 
     An earlier bundle is replaced; what a researcher put into its folder, and an edited `main.tex`, stay.
 

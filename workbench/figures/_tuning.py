@@ -33,7 +33,7 @@ MOST_LEVERS = 8
 
 
 class StudyFront(NamedTuple):
-    """Two objectives of every trial, and those of the front once more on fresh seeds beside its baseline."""
+    """Two objectives of every trial, and those of the front once more on fresh seeds, with its baseline."""
 
     x: Measure
     y: Measure
@@ -95,8 +95,8 @@ def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
 def draw_study_front(data: StudyFront) -> Figure:
     """Draw an arrow from where each trial of the front lay on the seeds of the study to where it lies on fresh ones.
 
-    All other trials are small and gray. A trial has its number beside its dot, and the key says what it chose; what
-    they are held to is a diamond. A third objective is the color of the dots.
+    All other trials are small and gray. A trial has its number next to its dot, and the key gives its choices; the
+    baselines are diamonds. A third objective is the color of the dots.
     """
     from workbench.figures import frame, marks, plot_style
     from workbench.figures._point_names import Names, name_all
@@ -143,7 +143,7 @@ def draw_study_front(data: StudyFront) -> Figure:
 
 
 def _number(name: str) -> str:
-    """Return what stands beside a dot: the number of a trial, or the whole of another name."""
+    """Return the label of a dot: the number of a trial, or the whole of another name."""
     return name.removeprefix("trial ")
 
 

@@ -90,7 +90,7 @@ KINDS = ("shipped", "own", "upper bound")
 
 
 def kind_of(point: PlannedPoint, baseline: PlannedPoint) -> str:
-    """Return what kind of point it is, by the policies in which it differs from its baseline."""
+    """Return the kind of a point, by the policies in which it differs from its baseline."""
     theirs = baseline.setup.policies
     changed = [policy for slot, policy in point.setup.policies.items() if policy != theirs.get(slot)]
     if any(policy.is_upper_bound for policy in changed):

@@ -190,7 +190,7 @@ def _broken(sheet: Sheet, label: str, wide: float) -> str:
 
 
 def _width(sheet: Sheet, label: str) -> float:
-    """Return how wide a label of a legend is, in points."""
+    """Return the width of a label of a legend, in points."""
     text = sheet.text(0, 0, label, fontsize=SMALL)
     width = float(text.get_window_extent().width) * 72 / sheet.dpi
     text.remove()

@@ -32,7 +32,7 @@ Data = TypeVar("Data")
 
 
 def _of_manifests(kind: str) -> dict[str, Callable[[], Any]]:
-    """Return what imports each figure that the manifests name, by its name."""
+    """Return the function that imports each figure that the manifests name, by its name."""
     return {name: attribute(place) for one in OWN.values() for name, place in getattr(one, kind).items()}
 
 

@@ -29,7 +29,7 @@ class SizeSteps(NamedTuple):
         return [round((STEPS - 1) * (k / last if last else 0.5)) for k in range(len(self.bounds))]
 
     def names(self, unit: str) -> list[str]:
-        """Return what a legend calls each step.
+        """Return the name of each step in a legend.
 
         >>> SizeSteps(((1, 1), (2, 8))).names("segments")
         ['1', '2 to 8 segments']
@@ -38,7 +38,7 @@ class SizeSteps(NamedTuple):
         return [*names[:-1], f"{names[-1]} {unit}"] if names else []
 
     def byte_names(self) -> list[str]:
-        """Return what a legend calls each step of bytes.
+        """Return the name of each step of bytes in a legend.
 
         >>> SizeSteps(((512, 512), (2048, 1 << 20))).byte_names()
         ['512 B', '2 KiB to 1 MiB']

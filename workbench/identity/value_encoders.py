@@ -292,8 +292,8 @@ def encode_object(hasher: Transcript, value: Any) -> None:
 
 
 def attached(value: Any) -> dict[str, Any]:
-    """Return the attributes that the user's code attached to a value whose kind says nothing of its attributes: a
-    member of an enumeration, a wrapper of functions, an array of a subclass, a compiled function.
+    """Return the attributes that the user's code attached to a value whose kind says nothing of its attributes. Such
+    values are a member of an enumeration, a wrapper of functions, an array of a subclass, a compiled function.
 
     >>> import functools
     >>> partial = functools.partial(int)

@@ -170,13 +170,13 @@ class NoHeat(Heat):
 class RcHeat(Heat):
     """A network of resistors and capacitors: one node a module, coupled to the ambient and to its neighbors.
 
-    Every module has a heat capacity C, loses heat to the ambient through a resistance R and to its (up to four)
+    Every module has a heat capacity C. It loses heat to the ambient through a resistance R and to its (up to four)
     neighbors in `module_grid` through a conductance g: C dT/dt = P - T / R - g sum(T - T_neighbour). A step is the
     exact solution for a power that is constant during it, whatever its length; nothing is integrated numerically.
 
     The defaults are assumptions, derived for a module of 9 mm2 from the default configuration of HotSpot [2]. It takes
-    silicon of 0.15 mm with 100 W/(m K) and 1.75e6 J/(m3 K), an interface of 20 um with 4 W/(m K), a heat sink of 0.1
-    K/W and an ambient of 45 degrees:
+    silicon of 0.15 mm with 100 W/(m K) and 1.75e6 J/(m3 K), and an interface of 20 um with 4 W/(m K). It takes a heat
+    sink of 0.1 K/W and an ambient of 45 degrees:
 
     - capacity: 1.75e6 x 9e-6 x 0.15e-3 = 2.36e-3 J/K;
     - resistance: silicon 0.15e-3 / (100 x 9e-6) = 0.17, interface 20e-6 / (4 x 9e-6) = 0.56, and the heat sink as 80

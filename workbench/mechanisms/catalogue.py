@@ -33,7 +33,7 @@ def manifest_of(engine: str) -> Manifest | None:
 
 
 def brought(field: str, kind: str) -> dict[str, Guest]:
-    """Return what the manifests of other packages name in a field, by name, as parts of a kind.
+    """Return the names in a field of the manifests of other packages, as parts of a kind.
 
     Their modules are imported; a package that does not import brings nothing here.
     """

@@ -124,8 +124,8 @@ def measure_in_file(name: str, engine: str, folder: Path, where: str) -> UserMea
 
 
 def user_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -> dict[str, UserMeasure]:
-    """Return the further measures that a sweep of an engine may name: those of setups that it does name, the user's
-    that were entered, and the user's in files that it names."""
+    """Return the further measures that a sweep of an engine may name. They are those of setups that it does name, the
+    user's that were entered, and the user's in files that it names."""
     names = [name for name in names if isinstance(name, str)]
     in_files = (measure_in_file(name, engine, folder, where) for name in names if is_in_file(name))
     of_setups, entered = of_setup(engine, names), measures_of(engine)

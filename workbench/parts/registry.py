@@ -189,7 +189,7 @@ class Registry(dict[str, T]):
         return [problem for guest in self.guests().values() if (problem := self.problem(guest))]
 
     def problem(self, guest: Guest) -> str:
-        """Return why a part of an installed package cannot be used; empty if it can."""
+        """Return the reason why a part of an installed package cannot be used; empty if it can."""
         try:
             if not is_built_in(self._made(guest.name)):
                 return ""
@@ -262,7 +262,7 @@ def attribute(place: str) -> Callable[[], Any]:
 
 
 def listed(tables: Iterable[Mapping[str, Iterable[str]]], named_by: str = "name") -> dict[str, Callable[[], Any]]:
-    """Return what imports each part that stands in a list, by its name.
+    """Return the function that imports each part that stands in a list, by its name.
 
     Parameters
     ----------

@@ -5,10 +5,10 @@ is noted in the journal first, in the order in which it can be read back. A dama
 have been so, is refused before anything is built of it.
 
 The journal's records of 40 bytes are in a file, written before the reply to what they tell of. What is killed is a
-process, not the machine, so what was written is there: nothing waits for a disk. The kind of a record is its last word,
-so one that was cut off by the kill has none, as has the space behind it; it was never acknowledged and is left out.
-That space is reserved before anything is granted: on a disk that is full all can still be given back. When the file is
-much longer than what it tells, it is written again beside itself and takes its own place.
+process, not the machine, so what was written is there: nothing waits for a disk. The kind of a record is its last word.
+So one that was cut off by the kill has none, and neither has the space behind it; it was never acknowledged and is left
+out. That space is reserved before anything is granted: on a disk that is full all can still be given back. When the
+file is much longer than its content, it is written again to a neighboring file, which takes its place.
 """
 
 from __future__ import annotations

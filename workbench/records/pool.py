@@ -22,10 +22,10 @@ OUTCOMES = (
     "free_of_refused",
     "never_asked",
 )
-"""What came of a request, by the number in `PoolRecord.outcome`: granted from a cached block, from the driver, from
-several cached blocks; refused because no card has space, or because the card that was chosen lacks one region of that
-size; released; frees that change nothing: of a handle that was never allocated, that is free already, or whose
-allocation was refused; and what an application never came to ask, because it waited for memory to the end."""
+"""The outcome of a request, by the number in `PoolRecord.outcome`. It is granted from a cached block, from the driver,
+or from several cached blocks. It is refused because no card has space, or because the card that was chosen lacks one
+region of that size. It is released. A free changes nothing if its handle was never allocated, is free already, or
+belongs to a refused allocation. Last, a request is never made because its application waited for memory to the end."""
 CACHED, PHYSICAL, STITCHED, REFUSED, MISJUDGED, RELEASED, UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED = range(9)
 NEVER_ASKED = 9
 ROW, CARD, IDENTIFIER, BYTES = range(4)

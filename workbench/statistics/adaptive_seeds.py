@@ -4,7 +4,7 @@ stop_rule(sweep)   the rule that `run_plan` receives; of `seeds: {until: ...}` i
 settled(runs)      the same runs, cut to the seeds at which the rule stops                   -> Plan
 stop(runs)         where it stopped, and which points are wider than was asked               -> Stop
 
-Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins again comes to the
+Looks are at fixed numbers of seeds and decide by the rows alone. So a driver that dies and begins again comes to the
 same end, with the same runs, whatever the number and kind of its workers. The rule looks at widths alone and never at
 where an interval lies, so nothing is corrected for looking often: it cannot wait for an interval to look right, and its
 intervals and p-values are those of one look. What would be wrong is a width that is small by luck: it has to be small

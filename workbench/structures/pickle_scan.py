@@ -19,7 +19,7 @@ MOST_DIGITS = 64
 """Bytes of a whole number."""
 ENDS, PLAIN, BYTES, NUMBER, TEXT, MARK, PUT, GET, DROPS, DOUBLES, MAKES, JOINS, SKIPPED, UNKNOWN = range(14)
 """The effect of an opcode: it ends the walk; it pushes a plain value, or bytes, a number or a text whose length comes
-first; it marks a place. It writes to the memo or reads from it; it takes values off the stack for nothing, for a second
+first; it marks a place. It writes to the memo or reads from it. It takes values off the stack for nothing, for a second
 of the same, for one value, or for a tuple of them; or it is passed over."""
 TO_MARK = -1
 """Takes off all values down to the last mark."""

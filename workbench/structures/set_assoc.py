@@ -16,8 +16,8 @@ from workbench.compiled import kernel
 ROW = 8
 """Numbers of an entry, and of a set."""
 OLDER, NEWER, EARLIER, LATER, PAGE, READY, PUSHER, OWNER = range(ROW)
-"""Of an entry: the neighbors by use and by insertion (-1 = none), its page (-1 = free), the cycle from which it can be
-used, who pushed it (-1 = none, or it has been used since), the cache that it is of."""
+"""Of an entry: the neighbors by use and by insertion (-1 = none), its page (-1 = free), and the cycle from which it can
+be used. Then who pushed it (-1 = none, or it has been used since), and the cache that it is of."""
 NEWEST, OLDEST, LATEST, EARLIEST, FREE, HELD, FIRST, WAYS = range(ROW)
 """Of a set: the ends of its lists, the top of its free stack, how many entries it holds, its first entry, its size."""
 NONE: Any = np.int64(-1)

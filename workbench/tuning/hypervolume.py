@@ -1,9 +1,9 @@
 """The hypervolume of a study, trial by trial.
 
 It is measured from a reference point that every trial of interest beats. In each objective the point lies a tenth of
-the front's own extent behind its worst value, so that the ends of the front count too (Ishibuchi et al., "How to
+the front's own extent behind its worst value, so that the ends of the front count too. (Ishibuchi et al., "How to
 Specify a Reference Point in Hypervolume Calculation for Fair Performance Comparison", Evolutionary Computation 26(3),
-2018).
+2018.)
 """
 
 from __future__ import annotations

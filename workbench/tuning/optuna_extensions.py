@@ -20,8 +20,8 @@ from optuna.trial import FrozenTrial
 class TpeByPolicy(TPESampler):
     """Optuna's TPE, but the levers of the policy that was chosen are proposed together, from one model.
 
-    Optuna's own `group` models the levers of every policy before it knows which are chosen, and without it each lever
-    is modeled alone; either way a trial costs a model for each. A model is most of what a proposal costs.
+    Optuna's own `group` models the levers of every policy before it knows which are chosen. Without it each lever is
+    modeled alone. Either way a trial costs a model for each. A model is most of what a proposal costs.
     """
 
     def __init__(self, groups: Iterable[Mapping[str, BaseDistribution]], **settings: Any) -> None:

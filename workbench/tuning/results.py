@@ -136,8 +136,8 @@ class StudyResults:
 
     @property
     def trades(self) -> list[str]:
-        """Return the trades of the front on fresh seeds, in sentences: from the end that is best in the first objective
-        to each other end; none with one objective, and where there is no front."""
+        """Return the trades of the front on fresh seeds, in sentences, from the end that is best in the first objective
+        to each other end. There are none with one objective, and where there is no front."""
         return [] if self.holdout is None else trades(self.front)
 
     @property

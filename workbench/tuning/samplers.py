@@ -45,8 +45,8 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
     seed: int = lever(0, least=0, most=MOST_SEED, description="of the sampler's own random numbers")
 
     def at_once(self) -> int:
-        """Return the number of trials that are proposed before the result of the first of them is known: fixed, so that
-        the number of workers does not change what is proposed."""
+        """Return the number of trials that are proposed before the result of the first of them is known. It is fixed,
+        so that the number of workers does not change what is proposed."""
         return 1
 
     def check_study(self, objectives: int, constraints: int, axes: Sequence[Dimension], where: str = "") -> None:

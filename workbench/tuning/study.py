@@ -332,7 +332,7 @@ class Trial(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what every table, figure and page calls the trial.
+        """Return the name of the trial in every table, figure and page.
 
         >>> Trial(12, Proposal({}, {}), "", None, "").name
         'trial 12'

@@ -1,7 +1,7 @@
 """Requests for memory as columns: of applications to several cards, and of programs to PyTorch's allocator.
 
-Further columns: the allocation that a release names (a handle that comes again, as addresses do, gets a number for each
-allocation), the cards of a board on which applications run, and what they may request.
+Further columns: the allocation that a release names, the cards of a board on which applications run, and what they may
+request. A handle that comes again, as addresses do, gets a number for each allocation.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FilledRequests(PoolRequests):
 
 
 def filled_of(requests: PoolRequests) -> np.ndarray | None:
-    """Return how full the regions are, as a share, None where it is not known.
+    """Return the fill of the regions, as a share, None where it is not known.
 
     >>> filled_of(PoolRequests(*np.zeros((6, 1)))) is None
     True

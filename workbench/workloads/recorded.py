@@ -43,7 +43,7 @@ class OfTrace(Workload):
         return (digest_of_file(path, anew),)
 
     def located(self, anew: bool = False) -> tuple[Path, tuple[str, ...]]:
-        """Return where the trace lies, and the digests of its files; `again` as of `FileMemo.get`.
+        """Return the place of the trace, and the digests of its files; `anew` as of `FileMemo.get`.
 
         Raises
         ------

@@ -3,8 +3,8 @@
 One allocation of the upstream, cut into superblocks, of which every stream has its own. A request of at most
 1 MiB is served by the arena of its stream, the first block by address that fits; where none does the arena takes a
 superblock of 1 MiB or more from the global one. Larger requests are served there, by the first superblock by address
-that has space. A superblock that becomes whole again goes back to the global arena's free memory if it was taken there,
-else it stays with its stream until some request finds no space: then all arenas give all of theirs back, once, and it
+that has space. A superblock that becomes whole again goes back to the global arena's free memory if it was taken there.
+Else it stays with its stream until some request finds no space. Then all arenas give all of theirs back, once, and it
 is tried again. The global arena never grows. Streams that share the per-thread default stream have an arena a thread.
 """
 

@@ -369,7 +369,7 @@ class CardHistory:
         + 1].
 
         Under its own settings it starts from the recorded segments, so that where the replay is exact it is the
-        recorded curve; under others what was live before the first event is asked for first, laid out again.
+        recorded curve. Under others it first requests what was live before the first event, laid out again.
         """
         recording = self.replay.recording
         if settings is None:

@@ -2,9 +2,9 @@
 
 A channel puts its first entries forward, as offers.
 
-Verdicts on offers are kept, one bit an offer and module. Before a round only verdicts on changes are renewed: all
-modules for a new offer, and all offers for a module that was dispatched to, that released something, or that has a new
-report. A place is one resource of one unit, or a resource of the module's own. What each place of a module has is
+Verdicts on offers are kept, one bit an offer and module. Before a round only verdicts on changes are renewed. These are
+all modules for a new offer, and all offers for a module that was dispatched to, that released something, or that has a
+new report. A place is one resource of one unit, or a resource of the module's own. What each place of a module has is
 written down when the module changes; what an offer asks of each place, once for every pointer that modules store: an
 offer fits a module none of whose places has less than is asked of it.
 

@@ -1,7 +1,7 @@
 """The compiled loop of the engine `dispatch`: its events in their order, its rounds, the cycles that are skipped.
 
 Two things happen: a group gives back what it held, and the channels are looked at. A look renews late reports and puts
-arrived groups forward. If it is its turn and a group waits, it plays the round of its cycle: the groups that wait are
+arrived groups forward. If it is its turn and a group waits, it plays the round of its cycle. The groups that wait are
 judged, and as many dispatched as a round may, one by one (spec 3, section 8). At a cycle all that is due is given back
 first. Where a run stands lies in its counters, so it may be left before any event and gone on with later; meanwhile
 groups and ends may be asked (`part`).

@@ -1,8 +1,8 @@
 """One kind of delay removed, or one application by itself, all numbers by chance as they are (spec 6, section 7).
 
-What a lever cannot make nothing of is made as small as it goes (N57): a module has space for 1,024 waves, a card
-dispatches 64 groups a cycle, a heap's section takes a cycle. An application by itself keeps the numbers by chance that
-it has among the others (E6, N59).
+A lever that cannot be zero is made as small as it goes (N57). A module has space for 1,024 waves, a card dispatches 64
+groups a cycle, a heap's section takes a cycle. An application by itself keeps the numbers by chance that it has among
+the others (E6, N59).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which modules hold a page: counted for the choice by affinity, dropped by an unmapping, stalled by its shoot-down.
 
 Every TLB drops a page at once that is no more, and the modules whose TLBs held it issue nothing for a while (spec 6,
-R11, R15, N12, N36, N37). What a translation has no space for is asked again when the run goes on with more: arrays grow
-in Python alone, so the calendar pauses, and ends first what it had begun.
+R11, R15, N12, N36, N37). A request that a translation has no space for is made again when the run goes on with more.
+Arrays grow in Python alone, so the calendar pauses, and ends first what it had begun.
 """
 
 from __future__ import annotations

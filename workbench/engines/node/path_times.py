@@ -1,8 +1,8 @@
 """Where a group's time goes, along its critical path: compute, calls and touches (spec 6, R18, N1, N9).
 
 The parts of its time sum exactly (N54 to N56): a task keeps what its path has come to. If a phase waits for several
-answers, the last is on the path; of equal ones, the least by K. If nothing waits for a touch, it is on the path only if
-it is answered at the very end, with the path up to the end of its own compute.
+answers, the last is on the path; of equal ones, the least by K. A touch that nothing waits for is on the path only if
+it is answered at the very end. The path up to the end of its own compute then precedes it.
 """
 
 from __future__ import annotations

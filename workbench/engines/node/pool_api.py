@@ -276,7 +276,8 @@ def forget_rows(jobs: Jobs) -> int:
 @routine
 def memory_of(jobs: Jobs, what: int, card: int) -> int:
     """Return a gauge of memory: bytes in use as requested (`LIVE`), bytes that the drivers have given (`RESERVED`), or
-    the share of a card's free granules outside its longest free run, in parts of `ONE` (`SCATTERED`)."""
+    scatter (`SCATTERED`). Scatter is the share of a card's free granules outside its longest free run, in parts of
+    `ONE`."""
     if what == LIVE:
         return int(jobs.counters[COUNT.live])
     if what == SCATTERED:

@@ -1,7 +1,7 @@
 """The arrays of a run of the engine `pool`: requests, board, levers, policies, the state, and the queue of a service.
 
 Three more things are records alone: the regions in the chains of the cards on which they lie, the calls of the driver
-that map, and the fault that stops a run, with the time at which the work on the request began.
+that map, and the fault that stops a run. The fault has the time at which the work on the request began.
 """
 
 from __future__ import annotations
@@ -258,8 +258,8 @@ class State(NamedTuple):
 
 
 LINE, HEAD, TAIL, ANSWERED, NOW, ROWS = range(6)
-"""Counters: requests that are answered; the first and the last that waits, -1 = none does; answers that are not taken;
-when the latest request was made, or gave up; rows of the table."""
+"""Counters: requests that are answered; the first and the last that waits, -1 = none does; answers that are not taken.
+Then when the latest request was made, or gave up; rows of the table."""
 
 
 class Waiting(NamedTuple):

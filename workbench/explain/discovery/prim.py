@@ -238,8 +238,8 @@ def shortest(kept: float, outside: float) -> float:
 
 
 def quasi_p(columns: tuple[Column, ...], hit: np.ndarray, box: Box, limit: Limit) -> float:
-    """Return the probability that at least as many points of interest would be inside if the limit told nothing: a
-    binomial probability at the density that the box has without it.
+    """Return the probability that at least as many points of interest would be inside if the limit told nothing. It is
+    a binomial probability at the density that the box has without it.
 
     It is quasi as the limit was chosen on the same points.
 
@@ -299,8 +299,8 @@ class Box(NamedTuple):
 
     @property
     def contrast(self) -> Fraction:
-        """Return the exact score of a box for points of interest: the square of the correlation between being inside
-        and being of interest, but for a factor that all boxes share; below zero where the box avoids them."""
+        """Return the exact score of a box for points of interest; below zero where the box avoids them. It is the
+        square of the correlation between being inside and being of interest, but for a factor that all boxes share."""
         excess = self.hits * self.points - self.size * self.all_hits
         outside = self.points - self.size
         return Fraction(excess * abs(excess), self.size * outside) if self.size and outside else Fraction(0)

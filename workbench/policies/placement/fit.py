@@ -319,7 +319,7 @@ class Compaction(Placement):
         return self.base.lasting(duration)
 
     def work_conserving(self) -> bool:
-        """Return what the base says: what it refuses, the engine makes space for."""
+        """Return the answer of the base; if it refuses, the engine makes space."""
         return self.base.work_conserving()
 
     def serves_empty(self) -> bool:

@@ -172,7 +172,7 @@ PLACE_OF = 1
 class UnsortedFreeList(Placement):
     """Take the low end of the first region in the list that is long enough; equal places break to the lowest.
 
-    A region that becomes free next to others is merged with them and keeps the place of its lower neighbor, else of its
+    A region that becomes free next to others is merged with them. It keeps the place of its lower neighbor, else of its
     upper one; one without free neighbors goes to the back. What is left of a region after a grant keeps its place.
     Since regions are always merged, the list is the free map's runs in the order of the places kept here.
 

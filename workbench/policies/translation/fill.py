@@ -1,8 +1,8 @@
 """A translation comes from the shared TLB or the page table: who gets a copy? (spec 4, R14-R20)
 
 An answer takes a `FillView`. The requester is filled too, unless the answer is that no core is. A core that holds the
-page already gets nothing (spec 4, R21). A policy that must know what became of its copies also defines `told(see)`,
-which takes a `FillNotice` when a copy is used for the first time, or leaves to make space without having been used.
+page already gets nothing (spec 4, R21). A policy that must know the outcome of its copies also defines `told(see)`. It
+takes a `FillNotice` when a copy is used for the first time, or leaves to make space without having been used.
 
 What every rule owes, in a test file, for policies of this package or not:
 

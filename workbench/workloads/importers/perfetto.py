@@ -1,11 +1,11 @@
 """Perfetto traces of AMD's rocprofv3 and rocprofiler-systems.
 
 A packet of a Perfetto trace (`*.pftrace`, `perfetto-trace-*.proto`) may begin a slice of the category
-`kernel_dispatch`. Its annotations are what rocprofiler-sdk knows of the dispatch: `begin_ns`, `end_ns`, `agent`,
-`queue`, `grid_size` and `workgroup_size` (products over the axes, in work-items; rocprofiler-systems writes the axes),
-`group_segment_size` or `LDS_Block_Size`, and registers. Names are numbers that each sequence of packets interns for
-itself. With products alone, workgroups are the grid over the workgroup, rounded up. Packets may be compressed (zlib);
-other packets, also those of other programs, are skipped.
+`kernel_dispatch`. Its annotations are what rocprofiler-sdk knows of the dispatch. They are `begin_ns`, `end_ns`,
+`agent`, `queue`, `grid_size` and `workgroup_size` (products over the axes, in work-items; rocprofiler-systems writes
+the axes), `group_segment_size` or `LDS_Block_Size`, and registers. Names are numbers that each sequence of packets
+interns for itself. With products alone, workgroups are the grid over the workgroup, rounded up. Packets may be
+compressed (zlib); other packets, also those of other programs, are skipped.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ run at once. Traffic is drawn (`serving_cache`), or comes from a CSV file (`serv
 References
 ----------
 Kwon et al., Efficient Memory Management for Large Language Model Serving with PagedAttention, SOSP 2023 (arXiv
-2309.06180): section 3 (800 KB a token of OPT-13B, regions of the longest length), 4.3 and 4.5 (blocks on demand; first
-come, first served; the latest is preempted, all of its blocks at once, and computed again), 4.4 (shared prefixes), 6.1
-(the three ways to reserve that it compares with).
+2309.06180). Section 3: 800 KB a token of OPT-13B, regions of the longest length. Sections 4.3 and 4.5: blocks on
+demand; first come, first served; the latest is preempted, all of its blocks at once, and computed again. Section 4.4:
+shared prefixes. Section 6.1: the three ways to reserve that it compares with.
 """
 
 from __future__ import annotations

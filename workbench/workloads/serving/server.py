@@ -1,8 +1,8 @@
 """One server: who is served when, which memory each request gets on the way, and who is preempted when it is full.
 
 First come, first served. A request starts when its prompt has space; then a token comes every so many nanoseconds,
-however many run beside it. Where a running one needs a block and none is left, the one that came last gives all of its
-blocks back and is computed again later, with what it has answered as part of its prompt. Who came first is never
+however many requests run at once. If a running one needs a block and none is left, the one that came last gives all of
+its blocks back. It is computed again later, with what it has answered as part of its prompt. Who came first is never
 preempted, so all come to an end.
 
 How the key-value cache of a request is laid out is a policy (`CacheLayout`): one region for all that may come, or

@@ -103,10 +103,10 @@ def _cards(gpus: int, skew: float) -> Empirical:
 class FullCard(Generator):
     """The first GPU's application asks for `footprint` of its card; those of the others hold `others` of theirs.
 
-    First all others allocate what they hold, then the first fills up, then it gives back and takes again `renewed`
-    blocks, one after the other, as a cache or a queue of requests would; then the others ask for `later` more of their
-    cards, which tells what lending costs the lender; in the end all give back everything. Sizes come from the stream
-    `sizes GPU` (and `later GPU`), what is renewed from `renewed`, times from `gaps GPU`.
+    First all others allocate what they hold, then the first fills up. Then it gives back and takes again `renewed`
+    blocks, one after the other, as a cache or a queue of requests would. Then the others request `later` more of their
+    cards, which shows the cost of lending to the lender. In the end all give back everything. Sizes come from the
+    stream `sizes GPU` (and `later GPU`), what is renewed from `renewed`, times from `gaps GPU`.
 
     References
     ----------

@@ -182,7 +182,7 @@ class SharedSweep(SharedAndPrivate, Generator):
 class StencilHalo(PageAccesses, Generator):
     """A grid is cut into slabs of pages, one a core; each sweeps its slab and a halo of the neighbor on either side.
 
-    `sharing` is how much of a slab its two neighbors read as well: a halo has half of that on each side, in whole
+    `sharing` is the part of a slab that its two neighbors read as well. A halo has half of that on each side, in whole
     pages, and the first and the last slab are neighbors. Sharing is thus between neighbors only, of degree 2 or 3.
 
     References

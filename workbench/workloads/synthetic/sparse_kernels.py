@@ -73,9 +73,9 @@ class GraphBfs(PageKernel, Generator):
     """Breadth-first search, a launch a level, a warp a vertex.
 
     In the launch of a level every warp loads the level of its vertex. If the vertex is of this level, the warp loads
-    where its neighbors begin and end; then, for each warp_size of them, the neighbors, their levels, which is a gather,
-    and it stores the level of those that had none. The search begins at the vertex with most neighbors (the lowest of
-    them), so that it does not end at once, and ends when a level is empty.
+    where its neighbors begin and end. Then, for each warp_size of them, it loads the neighbors and their levels, which
+    is a gather. It stores the level of those that had none. The search begins at the vertex with most neighbors (the
+    lowest of them), so that it does not end at once, and ends when a level is empty.
 
     References
     ----------

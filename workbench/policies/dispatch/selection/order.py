@@ -28,7 +28,7 @@ from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 class StrictPriority(Selection):
     """Take a group of the most urgent rank among those that fit; of equal ones that of the lowest channel.
 
-    A group that does not fit blocks no other, as in the proposal, but equal channels are not balanced: a low one that
+    A group that does not fit blocks no other, as in the proposal, but equal channels are not balanced. A low one that
     is always ready starves the others of its rank.
 
     References

@@ -251,8 +251,8 @@ def carry_idle(count: int, channel: np.ndarray, now: int, memory: np.ndarray) ->
 class Stride(ByTickets):
     """Take the candidate whose channel has the smallest pass, the lowest channel at a tie; add its stride to its pass.
 
-    A channel's stride is inverse to its tickets. One that waits but is no candidate keeps its pass, and so its claim;
-    one without a waiting group is carried along, as one that joins again, and keeps what it is ahead.
+    A channel's stride is inverse to its tickets. One that waits but is no candidate keeps its pass, and so its claim.
+    One without a waiting group is carried along, as one that joins again, and keeps its lead.
 
     References
     ----------
