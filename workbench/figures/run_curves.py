@@ -1,9 +1,9 @@
 """Exact curves of whole runs: a figure is a row here.
 
-Over time: workgroups left in the queue and free segments (figures 12 and 13 of the source of spec 1, R33a, R33b), granted
-bytes of a heap (H2.10 of spec 2), and messages a cycle between cores (H4.8 of spec 4). Over the segments: grants (H1.5,
-H1.6). Over the modules: power (spec 3, H3.14, H3.15). Over the dispatches: the spread of a module's units (R68, H3.13).
-Over the number of holders: pages (spec 4, R23, E5).
+Over time: workgroups left in the queue and free segments (figures 12 and 13 of the source of spec 1, R33a, R33b). Then
+granted bytes of a heap (H2.10 of spec 2), and messages a cycle between cores (H4.8 of spec 4). Over the segments:
+grants (H1.5, H1.6). Over the modules: power (spec 3, H3.14, H3.15). Over the dispatches: the spread of a module's units
+(R68, H3.13). Over the number of holders: pages (spec 4, R23, E5).
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ class RcHeat(Heat):
     """A network of resistors and capacitors: one node a module, coupled to the ambient and to its neighbors.
 
     Every module has a heat capacity C. It loses heat to the ambient through a resistance R and to its (up to four)
-    neighbors in `module_grid` through a conductance g: C dT/dt = P - T / R - g sum(T - T_neighbour). A step is the
+    neighbors in `module_grid` through a conductance g. So C dT/dt = P - T / R - g sum(T - T_neighbour). A step is the
     exact solution for a power that is constant during it, whatever its length; nothing is integrated numerically.
 
     The defaults are assumptions, derived for a module of 9 mm2 from the default configuration of HotSpot [2]. It takes

@@ -6,9 +6,9 @@ shifts are written on. In a set of cores, core c is bit c % 64 of word c // 64; 
 row begins in them, and its length in words.
 
 Searches for a window of a given length look at a word at a time. A window lies in one word, which a running AND finds
-(it doubles its reach at each step), or it crosses a word's edge, which a carry finds: the length of the free run that
+(it doubles its reach at each step). Or it crosses a word's edge, which a carry finds: the length of the free run that
 the words before have left at the edge. So any length takes the same few operations a word, and the loop's one branch is
-easily foreseen: at 1,824 segments nine tenths full a search takes 40 ns; stopping at a step's empty result takes 150
+easily predicted. At 1,824 segments nine tenths full a search takes 40 ns; stopping at a step's empty result takes 150
 ns.
 
 Buddies that are both free are always joined, so the free blocks of a buddy allocator are the largest aligned blocks of

@@ -2,8 +2,8 @@
 
 A wheel of 1,024 cycles holds what is due within its turn: a sorted list a cycle, and a bitmap of the cycles that hold
 something. What is due later lies in a binary heap and moves to the wheel as time goes on. Events of one cycle come out
-by (order, key, row), those alike in all three in the order in which they were entered; an event entered at the present
-cycle comes out before the others of that cycle where its order is lower.
+by (order, key, row), those alike in all three in the order in which they were entered. An event entered at the present
+cycle comes out before the others of that cycle if its order is lower.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Flows that share capacities fairly: no flow could be faster without a slower one becoming slower still (max-min).
 
-Flows of one path have one rate, so they are kept together: how much each flow of a path has moved since the path was
-last idle is one number, and a heap a path tells which flow is done next. Whenever a flow begins or ends, all rates are
-found again by progressive filling.
+Flows of one path have one rate, so they are kept together. The bytes that each flow of a path has moved since the path
+was last idle are one number. A heap a path gives the flow that is done next. Whenever a flow begins or ends, all rates
+are found again by progressive filling.
 
 References
 ----------

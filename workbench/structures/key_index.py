@@ -1,7 +1,7 @@
 """Hash tables by open addressing: from whole numbers to whole numbers, and from pages to short numbers.
 
 Several tables lie in one pair of arrays, each a power of two and at most half full. A key lies at the first free place
-from its home on, in a circle; when one is taken out, those behind it move up, so a look-up ends at the first free
+from its home on, in a circle. When one is taken out, those behind it move up, so a look-up ends at the first free
 place.
 """
 

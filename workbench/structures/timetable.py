@@ -222,7 +222,7 @@ def first_place(tournament: np.ndarray) -> int:
 class Turns(NamedTuple):
     """A tournament of pairs; party k at leaves + k, the first of all at 1; at one time the lowest is first.
 
-    It is for processes that ask one thing after another, each with one time and one number at a time: the number of a
+    It is for processes that ask one thing after another, each with one time and one number at a time. The number of a
     request tells its party, so that the root of the tree is the whole answer.
     """
 

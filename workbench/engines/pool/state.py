@@ -1,7 +1,7 @@
 """The arrays of a run of the engine `pool`: requests, board, levers, policies, the state, and the queue of a service.
 
-Three more things are records alone: the regions in the chains of the cards on which they lie, the calls of the driver
-that map, and the fault that stops a run. The fault has the time at which the work on the request began.
+Three more things are records alone. They are the regions in the chains of the cards on which they lie, the calls of the
+driver that map, and the fault that stops a run. The fault has the time at which the work on the request began.
 """
 
 from __future__ import annotations
