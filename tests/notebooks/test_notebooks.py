@@ -70,8 +70,9 @@ def printed(notebook: nbformat.NotebookNode, cell_id: str) -> str:
 
 
 def stable(notebook: nbformat.NotebookNode, cell_id: str) -> str:
-    """Return what a cell prints and shows as text, without seconds and addresses in memory."""
-    plain = "".join(out.get("data", {}).get("text/plain", "") for out in outputs(notebook, cell_id))
+    """Return what a cell prints, and its value as text, without seconds, addresses in memory and progress."""
+    values = [out for out in outputs(notebook, cell_id) if out.output_type == "execute_result"]
+    plain = "".join(out.data.get("text/plain", "") for out in values)
     return re.sub(r" in [\d.]+ s\b|0x[0-9a-f]+", "", printed(notebook, cell_id) + plain)
 
 
