@@ -40,11 +40,9 @@ class ResultTable(NamedTuple):
         """Return the table in lines of a width, with its key and its notes."""
         return "\n".join(self.lines(width))
 
-    def __str__(self) -> str:
-        """Return the table in 80 columns."""
+    def __repr__(self) -> str:
+        """Return the table in 80 columns, as `print` shows it."""
         return self.text()
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html(self.blocks, [*self.key, *self.notes])
