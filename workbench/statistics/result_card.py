@@ -87,9 +87,8 @@ def _wrapped(text: str) -> list[str]:
 def short_text(items: Sequence[str], whole: str) -> str:
     """Return items in lines of 80 columns, the first ones of many, and the expression that has the whole text.
 
-    >>> print(short_text([f"claim {k}" for k in range(40)], "report.text")[-45:])
-    claim 28
-    and 11 more of 40: report.text
+    >>> short_text([f"claim {k}" for k in range(40)], "report.text").splitlines()[-2:]
+    ['claim 28', 'and 11 more of 40: report.text']
     """
     wrapped = [_wrapped(item) for item in items]
     count = len(items)
