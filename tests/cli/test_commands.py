@@ -244,7 +244,7 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
         ),
         (["run", "drain.yaml", "--cluster", "local:2", "--executor", "threads"], "cannot both be given"),
         (["run", "drain.yaml", "--limit", "0"], "the limit of a run must be more than 0 seconds. Got 0.0."),
-        (["run", "drain.yaml", "--executor", "gpu"], "invalid choice: 'gpu'"),
+        (["run", "drain.yaml", "--executor", "gpu"], "unknown executor 'gpu'; there are"),
         (
             ["tune", "drain.yaml"],
             "drain.yaml: is a sweep, not a study: it has no objectives; run it with: workbench run",

@@ -57,7 +57,7 @@ def test_bash_completes_commands_and_their_options():
 
 def test_bash_completes_the_kinds_of_a_command_and_the_options_of_each():
     assert completed("workbench", "circuit", "") == {"write", "synth", "prove"}
-    assert completed("workbench", "list", "p") == {"policies", "presets"}
+    assert completed("workbench", "list", "p") == {"packages", "policies", "presets"}
     assert completed("workbench", "circuit", "prove", "--s") == {"--size", "--seconds"}
     assert completed("workbench", "list", "presets", "h100", "--w") == {"--wide"}
 
@@ -84,7 +84,7 @@ def test_there_are_at_most_twenty_five_commands_and_help_fits_80_columns(capsys)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["list"], "workbench list takes one of policies, measures, figures, workloads, levers, presets, schema."),
+        (["list"], "workbench list takes one of policies, measures, figures, workloads, levers, presets, packages, schema."),
         (["circuit"], "workbench circuit takes one of write, synth, prove. See: workbench circuit --help"),
         (["list", "polices"], "unknown list command 'polices'; there are figures, levers"),
         (["lst"], "Did you mean list?"),
