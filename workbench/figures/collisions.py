@@ -43,7 +43,8 @@ def _separate(side: Axis, unit: float) -> bool:
         return False
     if side.axis_name == "x" and not all(map(_is_number, labels)):
         _turn(labels, unit)
-    else:
+        labels = tick_labels(side)
+    if collide(labels, side.axis_name, unit):
         _drop(side, unit)
     return True
 
