@@ -152,11 +152,12 @@ def test_the_table_has_the_means_and_differences_of_the_runs():
     assert result["drain (cycles) ↓"] == [
         first.value,
         other.value,
-        other.size.replace("x ", "\N{MULTIPLICATION SIGN} "),
-        f"{one.wins} / {one.losses}",
+        other.size,
+        other.better_at,
         result["drain (cycles) ↓"][-1],
     ]
     assert result["drain (cycles) ↓"][-1].startswith("undecided: ")
+    assert f'title="worse at {one.losses}, the same at {one.ties}"' in text
     assert "low end share" in result
     assert result["low end share"][2:] == ["", "", ""]
 

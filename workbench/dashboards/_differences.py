@@ -207,7 +207,14 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
         named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
         color = "" if verdict is None else f' class="wb-{verdict.side or "even"}"'
         size = "" if verdict is None else other.size
-        texts = (("", baseline.value), ("", other.value), (color, size), ("", other.better_at), (color, other.verdict))
+        rest = "" if verdict is None else f' title="worse at {verdict.of.losses}, the same at {verdict.of.ties}"'
+        texts = (
+            ("", baseline.value),
+            ("", other.value),
+            (color, size),
+            (rest, other.better_at),
+            (color, other.verdict),
+        )
         yield f"<tr>{named}{''.join(f'<td{look}>{text}</td>' for look, text in texts)}</tr>"
 
 
