@@ -33,7 +33,7 @@ MOST_LEVERS = 8
 
 
 class StudyFront(NamedTuple):
-    """Two objectives of every trial, and those of the front once more on fresh seeds beside its baseline."""
+    """Two objectives of every trial, and those of the front once more on fresh seeds, with its baseline."""
 
     x: Measure
     y: Measure
@@ -95,7 +95,7 @@ def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
 def draw_study_front(data: StudyFront) -> Figure:
     """Draw an arrow from where each trial of the front lay on the seeds of the study to where it lies on fresh ones.
 
-    All other trials are small and grey. A trial has its number beside its dot, and the key says what it chose; what
+    All other trials are small and grey. A trial has its number next to its dot, and the key says what it chose; what
     they are held to is a diamond. A third objective is the color of the dots.
     """
     from workbench.figures import frame, marks, plot_style
@@ -103,8 +103,9 @@ def draw_study_front(data: StudyFront) -> Figure:
 
     sheet, (axes,) = plot_style.stacked(1, 2.6)
     tones, tuned, fresh = plot_style.palette(), data.tuned, data.fresh
-    shades = None if data.shade is None or fresh.shade is None else marks.scale([tuned.shade, fresh.shade])
-    tint = None if shades is None else shades.to_rgba(fresh.shade)
+    shades = [one.shade for one in (tuned, fresh) if one.shade is not None]
+    tints = marks.scale(shades) if len(shades) == 2 else None
+    tint = None if tints is None else np.asarray(tints.to_rgba(shades[-1]))
     held = np.zeros(len(fresh.names), bool) if fresh.baseline is None else fresh.baseline
     front = np.array([name in data.keys for name in tuned.names], bool)
     axes.scatter(tuned.x.mean[~front], tuned.y.mean[~front], s=4, c=tones.quiet, label="other trial, tuning seeds")
@@ -113,7 +114,8 @@ def draw_study_front(data: StudyFront) -> Figure:
     for k, j in _arrows(data):
         ends = (fresh.x.mean[j], fresh.y.mean[j]), (tuned.x.mean[k], tuned.y.mean[k])
         marks.arrow(axes, *ends)
-    marks.points(axes, *(_of(side, ~held) for side in (fresh.x, fresh.y)), *_filled(held, tint))
+    x, y, kept = _of(fresh.x, ~held), _of(fresh.y, ~held), np.ones(int((~held).sum()), bool)
+    marks.points(axes, x, y, kept, tint=None if tint is None else tint[~held])
     marks.diamonds(axes, fresh.x.mean[held], fresh.y.mean[held], None if tint is None else tint[held])
     axes.scatter([], [], s=14, c=tones.better, edgecolors=tones.ink, linewidths=0.7, label="the same, fresh seeds")
     if held.any():
@@ -124,8 +126,8 @@ def draw_study_front(data: StudyFront) -> Figure:
     note += f"; not defined: {', '.join(fresh.without)}" if fresh.without else ""
     note += f"; {rest} more trials of the front are named in the CSV" if rest else ""
     frame.name_sides([axes], measure_label(data.x), measure_label(data.y), note)
-    if shades is not None and data.shade is not None:
-        frame.colour_bar([axes], shades, measure_label(data.shade))
+    if tints is not None and data.shade is not None:
+        frame.colour_bar([axes], tints, measure_label(data.shade))
     frame.legend(sheet, [axes], {_number(name): chosen for name, chosen in [*data.keys.items()][:MOST_KEYS]})
     places = np.column_stack(
         [np.concatenate([fresh.x.mean, tuned.x.mean[front]]), np.concatenate([fresh.y.mean, tuned.y.mean[front]])]
@@ -135,7 +137,7 @@ def draw_study_front(data: StudyFront) -> Figure:
 
 
 def _number(name: str) -> str:
-    """Return what stands beside a dot: the number of a trial, or the whole of another name."""
+    """Return the label of a dot: the number of a trial, or the whole of another name."""
     return name.removeprefix("trial ")
 
 
@@ -147,11 +149,6 @@ def _arrows(data: StudyFront) -> list[tuple[int, int]]:
 
 def _of(side: Means, kept: np.ndarray) -> Means:
     return Means(*(values[kept] for values in side))
-
-
-def _filled(held: np.ndarray, tint: np.ndarray | None) -> tuple[np.ndarray, bool, np.ndarray | None]:
-    kept = ~held
-    return np.ones(int(kept.sum()), bool), False, None if tint is None else tint[kept]
 
 
 def _chosen(chosen: Mapping[str, Any]) -> str:

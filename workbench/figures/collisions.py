@@ -33,19 +33,20 @@ class MeasuredLayout(ConstrainedLayoutEngine):
 
 def separate(sheet: Figure) -> bool:
     """Turn or drop the labels of a laid-out sheet that collide; return whether any did."""
-    sides = [side for axes in sheet.axes if axes.get_visible() and axes.axison for side in (axes.xaxis, axes.yaxis)]
-    return sum(_separate(side, sheet.dpi / 72) for side in sides) > 0
+    panels = [axes for axes in sheet.axes if axes.get_visible() and axes.axison]
+    sides = [(side, way) for axes in panels for side, way in ((axes.xaxis, "x"), (axes.yaxis, "y"))]
+    return sum(_separate(side, way, sheet.dpi / 72) for side, way in sides) > 0
 
 
-def _separate(side: Axis, unit: float) -> bool:
+def _separate(side: Axis, direction: str, unit: float) -> bool:
     labels = tick_labels(side)
-    if not collide(labels, side.axis_name, unit):
+    if not collide(labels, direction, unit):
         return False
-    if side.axis_name == "x" and not all(map(_is_number, labels)):
+    if direction == "x" and not all(map(_is_number, labels)):
         _turn(labels, unit)
         labels = tick_labels(side)
-    if collide(labels, side.axis_name, unit):
-        _drop(side, unit)
+    if collide(labels, direction, unit):
+        _drop(side, direction, unit)
     return True
 
 
@@ -77,7 +78,7 @@ def _distances(labels: list[Text]) -> np.ndarray:
 
 
 def _height(labels: list[Text]) -> float:
-    return max(text.get_fontsize() * text.figure.dpi / 72 for text in labels if text.figure is not None)
+    return max(float(text.get_fontsize()) * text.figure.dpi / 72 for text in labels if text.figure is not None)
 
 
 def _turn(labels: list[Text], unit: float) -> None:
@@ -88,12 +89,10 @@ def _turn(labels: list[Text], unit: float) -> None:
             return
 
 
-def _drop(side: Axis, unit: float) -> None:
+def _drop(side: Axis, direction: str, unit: float) -> None:
     """Keep every other label, or every third, and so on, until they no longer collide; the ticks stay."""
     labels = tick_labels(side)
-    step = next(
-        (k for k in range(2, len(labels)) if not collide(labels[::k], side.axis_name, unit)), max(len(labels), 1)
-    )
+    step = next((k for k in range(2, len(labels)) if not collide(labels[::k], direction, unit)), max(len(labels), 1))
     kept = {id(text) for text in labels[::step]}
     seen = {id(text) for text in labels}
     pairs = zip(side.get_majorticklocs(), side.get_majorticklabels(), strict=False)

@@ -77,6 +77,12 @@ def histogram(axes: Axes, edges: np.ndarray, counts: np.ndarray, tied: int) -> N
     axes.plot([0, 0], [0, tied], color=palette().ink, linewidth=2.5, solid_capstyle="butt")
 
 
+_DOTS: dict[str, dict[str, Any]] = {
+    "shipped": {"s": 14, "marker": "o", "linewidths": 0.5},
+    "own": {"s": 50, "marker": "*", "linewidths": 0.7},
+}
+
+
 def dots(axes: Axes, names: Sequence[str], x: Means, kinds: Sequence[str] = ()) -> None:
     """Draw one row a name, the first on top: a dot on its interval, hollow where the interval holds zero or is unknown.
 
@@ -113,12 +119,6 @@ def dot_key(axes: Axes, panels: Sequence[tuple[Means, Sequence[str]]]) -> None:
         axes.scatter([], [], c=palette().paper, label="your own rule", **edge, **_DOTS["own"])
     if "upper bound" in there:
         axes.bar(0, 0, label="upper bound", **_hatched())
-
-
-_DOTS: dict[str, dict[str, Any]] = {
-    "shipped": {"s": 14, "marker": "o", "linewidths": 0.5},
-    "own": {"s": 50, "marker": "*", "linewidths": 0.7},
-}
 
 
 def _verdicts(x: Means) -> list[str]:
@@ -247,7 +247,7 @@ def heat(
                 text(row, column, float(value)),
                 ha="center",
                 va="center",
-                color=on_top_of(to_hex(tints.to_rgba(value))),
+                color=on_top_of(to_hex(tuple(np.asarray(tints.to_rgba(value)).tolist()))),
                 size=5.5,
             )
     axes.tick_params(length=0)
