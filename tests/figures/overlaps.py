@@ -20,10 +20,10 @@ def overlaps(sheet: Figure) -> list[str]:
     sheet.draw_without_rendering()
     unit = sheet.dpi / 72
     boxes = [(name, _shrunk(box, SLACK * unit)) for name, box in _boxes(sheet)]
-    found = [f"{a} over {b}" for (a, one), (b, other) in combinations(boxes, 2) if one.overlaps(other)]
+    problems = [f"{a} over {b}" for (a, one), (b, other) in combinations(boxes, 2) if one.overlaps(other)]
     edge = Bbox([[-unit, -unit], [sheet.bbox.x1 + unit, sheet.bbox.y1 + unit]])
-    found += [f"{name} beyond the sheet" for name, box in boxes if not _is_inside(box, edge)]
-    return found + [problem for axes in sheet.axes for problem in _turned(axes.xaxis, unit)]
+    problems += [f"{name} beyond the sheet" for name, box in boxes if not _is_inside(box, edge)]
+    return problems + [problem for axes in sheet.axes for problem in _turned(axes.xaxis, unit)]
 
 
 def _boxes(sheet: Figure) -> Iterator[tuple[str, Bbox]]:

@@ -103,9 +103,9 @@ def draw_study_front(data: StudyFront) -> Figure:
 
     sheet, (axes,) = plot_style.stacked(1, 2.6)
     tones, tuned, fresh = plot_style.palette(), data.tuned, data.fresh
-    both = [shade for shade in (tuned.shade, fresh.shade) if shade is not None]
-    shades = marks.scale(both) if data.shade is not None and len(both) == 2 else None
-    tint = None if shades is None else shades.to_rgba(both[1])
+    shades = [one.shade for one in (tuned, fresh) if one.shade is not None]
+    tints = marks.scale(shades) if len(shades) == 2 else None
+    tint = None if tints is None else np.asarray(tints.to_rgba(shades[-1]))
     held = np.zeros(len(fresh.names), bool) if fresh.baseline is None else fresh.baseline
     front = np.array([name in data.keys for name in tuned.names], bool)
     axes.scatter(tuned.x.mean[~front], tuned.y.mean[~front], s=4, c=tones.quiet, label="other trial, tuning seeds")
@@ -114,14 +114,8 @@ def draw_study_front(data: StudyFront) -> Figure:
     for k, j in _arrows(data):
         ends = (fresh.x.mean[j], fresh.y.mean[j]), (tuned.x.mean[k], tuned.y.mean[k])
         marks.arrow(axes, *ends)
-    kept = ~held
-    marks.points(
-        axes,
-        _of(fresh.x, kept),
-        _of(fresh.y, kept),
-        np.ones(int(kept.sum()), bool),
-        tint=None if tint is None else tint[kept],
-    )
+    x, y, kept = _of(fresh.x, ~held), _of(fresh.y, ~held), np.ones(int((~held).sum()), bool)
+    marks.points(axes, x, y, kept, tint=None if tint is None else tint[~held])
     marks.diamonds(axes, fresh.x.mean[held], fresh.y.mean[held], None if tint is None else tint[held])
     axes.scatter([], [], s=14, c=tones.better, edgecolors=tones.ink, linewidths=0.7, label="the same, fresh seeds")
     if held.any():
@@ -132,8 +126,8 @@ def draw_study_front(data: StudyFront) -> Figure:
     note += f"; not defined: {', '.join(fresh.without)}" if fresh.without else ""
     note += f"; {rest} more trials of the front are named in the CSV" if rest else ""
     frame.name_sides([axes], measure_label(data.x), measure_label(data.y), note)
-    if shades is not None and data.shade is not None:
-        frame.colour_bar([axes], shades, measure_label(data.shade))
+    if tints is not None and data.shade is not None:
+        frame.colour_bar([axes], tints, measure_label(data.shade))
     frame.legend(sheet, [axes], {_number(name): chosen for name, chosen in [*data.keys.items()][:MOST_KEYS]})
     places = np.column_stack(
         [np.concatenate([fresh.x.mean, tuned.x.mean[front]]), np.concatenate([fresh.y.mean, tuned.y.mean[front]])]

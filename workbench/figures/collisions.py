@@ -33,23 +33,20 @@ class MeasuredLayout(ConstrainedLayoutEngine):
 
 def separate(sheet: Figure) -> bool:
     """Turn or drop the labels of a laid-out sheet that collide; return whether any did."""
-    sides = [side for axes in sheet.axes if axes.get_visible() and axes.axison for side in (axes.xaxis, axes.yaxis)]
-    return sum(_separate(side, sheet.dpi / 72) for side in sides) > 0
+    panels = [axes for axes in sheet.axes if axes.get_visible() and axes.axison]
+    sides = [(side, way) for axes in panels for side, way in ((axes.xaxis, "x"), (axes.yaxis, "y"))]
+    return sum(_separate(side, way, sheet.dpi / 72) for side, way in sides) > 0
 
 
-def _direction(side: Axis) -> str:
-    return "x" if side is side.axes.xaxis else "y"
-
-
-def _separate(side: Axis, unit: float) -> bool:
-    labels, direction = tick_labels(side), _direction(side)
+def _separate(side: Axis, direction: str, unit: float) -> bool:
+    labels = tick_labels(side)
     if not collide(labels, direction, unit):
         return False
     if direction == "x" and not all(map(_is_number, labels)):
         _turn(labels, unit)
         labels = tick_labels(side)
     if collide(labels, direction, unit):
-        _drop(side, unit)
+        _drop(side, direction, unit)
     return True
 
 
@@ -92,10 +89,9 @@ def _turn(labels: list[Text], unit: float) -> None:
             return
 
 
-def _drop(side: Axis, unit: float) -> None:
+def _drop(side: Axis, direction: str, unit: float) -> None:
     """Keep every other label, or every third, and so on, until they no longer collide; the ticks stay."""
     labels = tick_labels(side)
-    direction = _direction(side)
     step = next((k for k in range(2, len(labels)) if not collide(labels[::k], direction, unit)), max(len(labels), 1))
     kept = {id(text) for text in labels[::step]}
     seen = {id(text) for text in labels}

@@ -247,7 +247,7 @@ def heat(
                 text(row, column, float(value)),
                 ha="center",
                 va="center",
-                color=on_top_of(to_hex(tuple(tints.to_rgba(value)))),
+                color=on_top_of(to_hex(tuple(np.asarray(tints.to_rgba(value)).tolist()))),
                 size=5.5,
             )
     axes.tick_params(length=0)
