@@ -84,7 +84,10 @@ def test_there_are_at_most_twenty_five_commands_and_help_fits_80_columns(capsys)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["list"], "workbench list takes one of policies, measures, figures, workloads, levers, presets, packages, schema."),
+        (
+            ["list"],
+            "workbench list takes one of policies, measures, figures, workloads, levers, presets, packages, schema.",
+        ),
         (["circuit"], "workbench circuit takes one of write, synth, prove. See: workbench circuit --help"),
         (["list", "polices"], "unknown list command 'polices'; there are figures, levers"),
         (["lst"], "Did you mean list?"),
