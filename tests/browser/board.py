@@ -37,7 +37,8 @@ class Board:
 
     def check_first_screen(self) -> None:
         """Fail for what is too faint there, or lies on something else, in both sizes and schemes."""
-        assert faults(self.page) == []
+        weak = faults(self.page)
+        assert not weak, "\n".join(weak)
 
     def wait_for_all_runs(self) -> None:
         """Wait until no seed is left: what is shown before is of the first few."""

@@ -59,7 +59,7 @@ class Sidebar:
         rest = [section.widget for section in self.sections.values()]
         for each in rest:
             each.add_class("wb-rest")
-        shape = {"flex": "1 1 340px", "min_width": "0", "max_width": "440px"}
+        shape = {"flex": "1 1 364px", "min_width": "0", "max_width": "440px"}
         top = [self.first.widget, self.search]
         self.widget = widgets.VBox([*top, *rest], layout=shape)
         self.widget.add_class("wb-sidebar")
