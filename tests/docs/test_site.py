@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -15,11 +16,13 @@ import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 
 import workbench as wb
+from tests.docs import search
 from tests.docs.test_reference import TEXTS, public_entries
 from tests.slow import compiled_only
 from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT
 from workbench.docs import _sources as sources
 from workbench.docs._build import dead_links
+from workbench.docs._heads import page_heads
 from workbench.docs._notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
 from workbench.docs._sources import anchors
 from workbench.docs.drawings import DRAWINGS, drawn
@@ -119,6 +122,29 @@ def test_the_reference_has_few_pages_and_none_of_a_few_words(site):
     }
     assert len(bodies) < 100
     assert [page for page, body in bodies.items() if len(body.split()) < 100] == []
+
+
+@pytest.mark.slow
+def test_questions_of_readers_find_their_pages(site):
+    requests = search.questions()
+    rank = dict(zip(requests, search.ranks(site, requests), strict=True))
+    usual = [rank[one] for one in requests if not one.additional]
+    missed = {one.words: rank[one] for one in requests if not 1 <= rank[one] <= 3}
+    assert len([one for one in usual if 1 <= one <= 3]) >= 29, missed
+    assert usual.count(1) >= 22, missed
+    assert len([one for one in requests if one.additional and 1 <= rank[one] <= 3]) >= 10, missed
+
+
+@pytest.mark.slow
+def test_a_page_that_a_search_does_not_find_has_rank_0(site):
+    requests = [search.Question("zyzzyva", "install", False), search.Question("install", "zyzzyva", False)]
+    assert search.ranks(site, requests) == [0, 0]
+
+
+def test_a_word_or_a_phrase_is_an_entry_of_one_page_only():
+    words = Counter(word.lower() for head in page_heads().values() for word in head.get("keywords", ()))
+    assert [word for word, times in words.items() if times > 1] == []
+    assert len(words) > 300
 
 
 def test_a_dead_link_a_dead_anchor_and_a_foreign_script_are_noticed(tmp_path):
@@ -227,7 +253,7 @@ def test_what_is_cited_is_this_version():
 
 def test_sources_of_the_site_name_no_host_for_scripts_or_fonts():
     for file in (DOCS / "conf.py", *(DOCS / "static").iterdir()):
-        assert not re.search(r"https?://", file.read_text()), file.name
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", file.read_text()), file.name
 
 
 def test_the_command_says_where_the_site_is_and_builds_none_without_its_sources(tmp_path, monkeypatch, capsys):

@@ -12,13 +12,15 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from workbench.docs import NOTEBOOKS, ROOT, SWEEPS
-from workbench.docs.markdown import sections
+from workbench.docs._heads import with_head
+from workbench.docs.markdown import Page, sections
 from workbench.errors import WorkbenchError
 from workbench.files import cache_home
 from workbench.notebooks.execution import STILL
@@ -34,10 +36,10 @@ NOT_EXECUTED = (
 _SWEEP = re.compile(r"sweeps/([\w/]+\.yaml)")
 
 
-def notebook_sources(execute: bool) -> dict[str, str]:
-    """Return the notebooks as sources of the site, by their paths, and the page that lists them."""
+def notebook_sources(execute: bool, heads: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, str]:
+    """Return the notebooks as sources of the site, by their paths, and the page that lists them, with its head."""
     pages = {f"notebooks/{file.name}": _notebook_source(file, execute) for file in sorted(NOTEBOOKS.glob("*.ipynb"))}
-    return {**pages, "notebooks/index.md": _index([Path(name).stem for name in pages])}
+    return {**pages, "notebooks/index.md": _index([Path(name).stem for name in pages], heads or {})}
 
 
 def _notebook_source(file: Path, execute: bool) -> str:
@@ -123,9 +125,10 @@ def _is_for_page(out: dict[str, Any]) -> bool:
     return out.get("name") != "stderr" and out.get("data") != {}
 
 
-def _index(names: list[str]) -> str:
+def _index(names: list[str], heads: Mapping[str, Mapping[str, Any]]) -> str:
     words = (
         "Lessons and studies, one a mechanism, with what they printed and drew. `make lab` opens them in JupyterLab."
     )
     listed = "\n".join(names)
-    return sections("# Notebooks", words, f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```")
+    text = sections("# Notebooks", words, f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```")
+    return with_head(Page("notebooks/index", "Notebooks", text), heads).placed()

@@ -5,9 +5,12 @@ What is in backticks is code, all else means itself.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+import yaml
 
 from workbench.parts.registry import first_paragraph
 
@@ -22,14 +25,43 @@ class Page(NamedTuple):
     """One line for the table of its kind."""
     names: tuple[str, ...] = ()
     """The entries of the page, each with an anchor of its name."""
+    description: str = ""
+    """One sentence for search engines and previews of links; without it the summary serves."""
+    keywords: tuple[str, ...] = ()
+    """What a reader types to find this page: main entries of the index."""
+    orphan: bool = False
+    """Whether no table of contents leads to the page."""
 
     def placed(self) -> str:
-        """Return the text with links as seen from the page itself.
+        """Return the source of the page: what its head says, then the text with links as seen from the page itself.
 
         >>> Page("reference/levers", "", ref("R81", "specification/3-dispatch#r81")).placed()
         '[R81](../specification/3-dispatch.html#r81)'
         """
-        return re.sub(r'(?<=[("])site:', "../" * self.path.count("/"), self.text)
+        text = re.sub(r'(?<=[("])site:', "../" * self.path.count("/"), self.text)
+        return sections(self._head(), text).rstrip("\n") if self._head() else text
+
+    def _head(self) -> str:
+        """Return the front matter and the index entries that Sphinx reads."""
+        description = plain(self.description or self.summary)
+        meta = {"description": description} if description else {}
+        if self.keywords:
+            meta["keywords"] = ", ".join(self.keywords)
+        matter = {"orphan": True} if self.orphan else {}
+        front = {**matter, **({"myst": {"html_meta": meta}} if meta else {})}
+        index = f"```{{index}} {', '.join(f'! {word}' for word in self.keywords)}\n```" if self.keywords else ""
+        dumped = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=math.inf)
+        return sections(f"---\n{dumped}---", index) if front else ""
+
+
+def plain(text: str) -> str:
+    """Return Markdown as words alone, on one line.
+
+    >>> plain("For [`pool`](site:a.html) and\\n\\\\*")
+    'For pool and *'
+    """
+    words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "")
+    return " ".join(re.sub(r"\\(?=[^\w\s])", "", words).split())
 
 
 def ref(words: str, page: str) -> str:
@@ -142,10 +174,12 @@ class Kind(NamedTuple):
             return pages[0]
         rows = [[ref(page.title, page.path), page.summary, refs(page.path, page.names)] for page in pages]
         listed = table(["page", "what it is", "entries"], rows)
-        text = sections(f"# {self.title}", self.description, listed, toctree(page.path for page in pages))
+        text = sections(f"# {self.title}", self.description, listed, toctree({page.path: page.title for page in pages}))
         return Page(f"{path}/index", self.title, text, self.description)
 
 
 def toctree(paths: Iterable[str]) -> str:
-    """Return a table of contents of pages that are listed above it already."""
-    return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(f"/{path}" for path in paths), "```"])
+    """Return a table of contents of pages that are listed above it already, under the titles that a mapping gives."""
+    titles = paths if isinstance(paths, Mapping) else {}
+    lines = (f"{titles[path]} </{path}>" if titles.get(path) else f"/{path}" for path in paths)
+    return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *lines, "```"])

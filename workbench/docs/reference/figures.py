@@ -45,9 +45,10 @@ def figure_pages() -> Iterator[Page]:
     names = [*dict.fromkeys(name for known in _KNOWN for name in known.all())]
     for group in dict.fromkeys(map(_group, names)):
         members = [name for name in names if _group(name) == group]
+        title = "any engine" if group == ANY else group
         words = f"Drawn of {_DRAWN_OF.get(group) or f'runs of {engine_refs([group])}'}."
-        text = sections(f"# {group}", words, *map(_figure_entry, members))
-        yield Page(f"reference/figures/{group}", group, text, words, tuple(members))
+        text = sections(f"# Figures: {title}", words, *map(_figure_entry, members))
+        yield Page(f"reference/figures/{group}", title, text, words, tuple(members))
 
 
 def gallery_sweeps() -> dict[str, str]:

@@ -42,7 +42,7 @@ def _question_page(question: str, slots: Sequence[tuple[str, str]]) -> Page:
         for name, cls in policies(question).items()
     ]
     text = sections(
-        f"# {question}",
+        f"# Policies: {question}",
         of_class(base),
         of_question(question),
         table(["policy", "what it chooses"], rows),
