@@ -22,7 +22,9 @@ nb_merge_streams = True
 suppress_warnings = ["myst.header", "misc.highlighting_failure", "mystnb.unknown_mime_type"]
 
 default_role = "code"  # docstrings have code in single backticks
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+maximum_signature_line_length = 88
 autodoc_inherit_docstrings = False
 
 html_theme = "furo"

@@ -1,5 +1,5 @@
 import workbench as wb
 
-results = wb.run("sweeps/placement/drain.yaml", "results/first", seeds=20)
-table = results.summary()[["policy.placement", "measure", "mean", "verdict"]]
-print(table.head(4).to_string(index=False))
+results = wb.run("sweeps/placement/drain.yaml", seeds=20, set={"measures": ["drain_cycles"]})
+print(results.comparisons())
+results.figure("drain_difference")

@@ -4,8 +4,10 @@
 function copied(block) {
   const text = block.querySelector("pre").textContent.replace(/\n$/, "");
   if (!block.closest(".highlight-console")) return text;
-  const commands = text.split("\n").filter((line) => line.startsWith("$ ") || line.startsWith("# "));
-  return commands.length ? commands.map((line) => line.slice(2)).join("\n") : text;
+  const lines = text.split("\n");
+  if (!lines.some((line) => line.startsWith("$ "))) return text;
+  const commands = lines.filter((line, at) => line.startsWith("$ ") || (at && lines[at - 1].endsWith("\\")));
+  return commands.map((line) => line.replace(/^\$ /, "")).join("\n");
 }
 
 function addButton(block) {
@@ -22,6 +24,15 @@ function addButton(block) {
   block.append(button);
 }
 
+/* What is wider than its page scrolls, with the keyboard too. */
+function reachable(part) {
+  if (part.scrollWidth <= part.clientWidth + 1) return;
+  part.tabIndex = 0;
+  part.setAttribute("role", "region");
+  part.setAttribute("aria-label", "scrolls sideways");
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("div.highlight").forEach(addButton);
+  document.querySelectorAll("pre, table.docutils, .table-wrapper, div.cell_output, figure.drawing").forEach(reachable);
 });

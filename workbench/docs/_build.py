@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from workbench.docs import BUILD, DOCS, PICTURES, has_sources
 from workbench.docs import _sources as sources
+from workbench.docs._fitted import fitted
 from workbench.docs._heads import page_heads, with_head
 from workbench.docs._notebook_pages import notebook_sources
 from workbench.docs.markdown import Kind, Page, ref, sections, table, toctree
@@ -76,7 +77,9 @@ def assemble(folder: Path, executed: bool = True) -> None:
     """
     pages = (*reference_pages(), *sources.specification_pages(), *sources.handwritten_pages(executed))
     heads = page_heads()
-    texts = {f"{page.path}.md": with_head(page, heads).placed() for page in pages} | notebook_sources(executed, heads)
+    texts = {f"{page.path}.md": fitted(with_head(page, heads).placed()) for page in pages} | notebook_sources(
+        executed, heads
+    )
     shutil.copytree(PICTURES, folder / "pictures", dirs_exist_ok=True)
     for path in [*folder.rglob("*.md"), *folder.rglob("*.ipynb")]:
         if path.relative_to(folder).as_posix() not in texts:

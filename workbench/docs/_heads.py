@@ -21,14 +21,24 @@ MOST_LETTERS = 160
 
 def page_heads() -> dict[str, dict[str, Any]]:
     """Return the heads of pages by their paths."""
-    return dict(yaml.safe_load(HEADS.read_text(encoding="utf-8")))
+    heads = yaml.safe_load(HEADS.read_text(encoding="utf-8"))
+    return {str(path): head for path, head in heads.items()}
 
 
 def with_head(page: Page, heads: Mapping[str, Mapping[str, Any]]) -> Page:
     """Return a page with its description and its keywords."""
     head = heads.get(page.path, {})
-    words = str(head.get("description") or page.description or page.summary or _opening(page.text) or page.title)
-    return page._replace(description=_cut(plain(words)), keywords=tuple(head.get("keywords", ())))
+    words = str(head.get("description") or page.description or page.summary)
+    return page._replace(
+        description=_cut(plain(words)) or description_of(page.text) or page.title,
+        keywords=tuple(head.get("keywords", ())),
+        orphan=page.orphan or bool(head.get("orphan")),
+    )
+
+
+def description_of(text: str) -> str:
+    """Return the first sentence of a text as a description."""
+    return _cut(plain(_opening(text)))
 
 
 def _opening(text: str) -> str:

@@ -19,9 +19,10 @@ from typing import Any
 from unittest import mock
 
 from workbench.docs import NOTEBOOKS, ROOT, SWEEPS
-from workbench.docs._heads import with_head
-from workbench.docs.markdown import Page, sections
+from workbench.docs._heads import description_of, with_head
+from workbench.docs.markdown import Page, first_sentence, plain, sections
 from workbench.errors import WorkbenchError
+from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 from workbench.files import cache_home
 from workbench.notebooks.execution import STILL
 from workbench.version import __version__
@@ -46,9 +47,18 @@ def _notebook_source(file: Path, execute: bool) -> str:
     copy = executed_copy(file)
     if execute and not copy.exists():
         run_notebook(file, copy)
-    if not copy.exists():
-        return json.dumps(_with_note(json.loads(file.read_text(encoding="utf-8"))))
-    return json.dumps(_page_outputs(json.loads(copy.read_text(encoding="utf-8"))))
+    kept = copy if copy.exists() else file
+    notebook = _with_description(json.loads(kept.read_text(encoding="utf-8")))
+    return json.dumps(_page_outputs(notebook) if copy.exists() else _with_note(notebook))
+
+
+def _with_description(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a notebook that describes its page by the first sentence of its text."""
+    text = "\n\n".join(_source(cell) for cell in notebook["cells"][:6] if cell["cell_type"] == "markdown")
+    paragraphs = [part for part in text.split("\n\n") if not part.startswith("**")]
+    if words := description_of("\n\n".join(paragraphs)):
+        notebook["metadata"]["myst"] = {"html_meta": {"description": words}}
+    return notebook
 
 
 def executed_copy(file: Path) -> Path:
@@ -106,13 +116,30 @@ def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def _page_outputs(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a notebook without what a page cannot show: messages to the log, live widgets but for their picture."""
+    above = ""
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             for out in cell["outputs"]:
                 _without_widget(out.get("data", {}))
             cell["outputs"] = [out for out in cell["outputs"] if _is_for_page(out)]
+            if any("image/png" in out.get("data", {}) for out in cell["outputs"]):
+                cell["metadata"]["mystnb"] = {"image": {"alt": _words_of_picture(_source(cell), above)}}
+        elif cell["cell_type"] == "markdown":
+            above = _source(cell)
     notebook["metadata"].pop("widgets", None)
     return notebook
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def _words_of_picture(source: str, above: str) -> str:
+    """Return the description of the figure that a cell draws, or the heading or sentence that stands above the cell."""
+    known: dict[str, Any] = {**FIGURES.all(), **STUDY_FIGURES.all(), **CALCULATIONS.all()}
+    named = [known[name].description for name in re.findall(r"[\"'](\w+)[\"']", source) if name in known]
+    lines = [line.lstrip("# ").strip() for line in above.splitlines() if line.strip()]
+    return named[0] if named else plain(first_sentence(lines[0])) if lines else "A picture of the results above"
 
 
 def _without_widget(data: dict[str, Any]) -> None:

@@ -20,15 +20,14 @@ from pathlib import Path
 
 from workbench.digests import digest
 from workbench.docs import ROOT
+from workbench.docs._fitted import MOST_LETTERS
 from workbench.docs.markdown import code, sections
 from workbench.errors import WorkbenchError
-from workbench.files import cache_home
+from workbench.files import cache_home, digest_of_file
 
 _MARK = re.compile(r"^\{\{(?P<what>output|script) (?P<rest>.+)\}\}$", re.MULTILINE)
 LINKED = ("sweeps", "data", "notebooks", "docs", "papers")
 """Folders of the checkout that a page's folder has too."""
-MOST_LETTERS = 88
-"""Letters in a line of an output: what a page shows without scrolling."""
 
 
 def with_outputs(text: str, run: bool = True) -> str:
@@ -61,7 +60,7 @@ def outputs_of(commands: Sequence[str], run: bool = True) -> list[str]:
 
     Without `run`, what is not in the cache is empty.
     """
-    kept = cache_home() / "outputs" / f"{digest(json.dumps([*commands, _sources()]))}.json"
+    kept = kept_outputs(commands)
     if not kept.exists() and not run:
         return [""] * len(commands)
     if not kept.exists():
@@ -71,10 +70,17 @@ def outputs_of(commands: Sequence[str], run: bool = True) -> list[str]:
     return [str(one) for one in json.loads(kept.read_text(encoding="utf-8"))]
 
 
+def kept_outputs(commands: Sequence[str]) -> Path:
+    """Return where the outputs of commands lie: by the commands, the files that they name, and the package."""
+    words = dict.fromkeys(word for command in commands for word in command.split())
+    files = [digest_of_file(ROOT / word) for word in words if (ROOT / word).is_file()]
+    return cache_home() / "outputs" / f"{digest(json.dumps([*commands, *files, _sources()]))}.json"
+
+
 @functools.cache
 def _sources() -> str:
-    """Return the digest of all that decides on an output: the package and the shipped sweeps."""
-    files = sorted([*(ROOT / "workbench").rglob("*.py"), *(ROOT / "sweeps").rglob("*.yaml")])
+    """Return the digest of the package without its documentation."""
+    files = sorted((ROOT / "workbench").rglob("*.py"))
     return digest("\0".join(file.read_text(encoding="utf-8") for file in files if "docs" not in file.parts[-3:-1]))
 
 

@@ -129,7 +129,10 @@ def _filled(match: re.Match[str], here: str) -> str:
 
 
 def included(what: str, here: str) -> str:
-    """Return a section of a Markdown file: `CONTRIBUTING.md ## Add a policy` is all below that heading."""
+    """Return a section of a Markdown file: `CONTRIBUTING.md ## Add a policy` is all below that heading.
+
+    A sentence that begins with a link to the page itself is left out.
+    """
     name, _, heading = what.partition(" ")
     text = (ROOT / name).read_text(encoding="utf-8")
     level = heading.partition(" ")[0]
@@ -137,8 +140,8 @@ def included(what: str, here: str) -> str:
     if not mark:
         raise KeyError(f"{here}: {name} has no heading {heading!r}")
     end = re.search(rf"^#{{1,{len(level)}}} ", _outside_of_code(after), re.MULTILINE)
-    body = after[: end.start()] if end else after
-    return linked(rewritten(body, Path(name).parent))
+    body = rewritten(after[: end.start()] if end else after, Path(name).parent)
+    return linked(re.sub(rf"(?<=[.\n])\s*\[[^\]]*\]\(site:{re.escape(here)}\.html\)[^.]*\.", "", body))
 
 
 def _outside_of_code(text: str) -> str:

@@ -38,7 +38,7 @@ class Page(NamedTuple):
         >>> Page("reference/levers", "", ref("R81", "specification/3-dispatch#r81")).placed()
         '[R81](../specification/3-dispatch.html#r81)'
         """
-        text = re.sub(r'(?<=[("])site:', "../" * self.path.count("/"), self.text)
+        text = _without_double_ids(re.sub(r'(?<=[("])site:', "../" * self.path.count("/"), self.text))
         return sections(self._head(), text).rstrip("\n") if self._head() else text
 
     def _head(self) -> str:
@@ -52,6 +52,23 @@ class Page(NamedTuple):
         index = f"```{{index}} {', '.join(f'! {word}' for word in self.keywords)}\n```" if self.keywords else ""
         dumped = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=math.inf)
         return sections(f"---\n{dumped}---", index) if front else ""
+
+
+_ANCHORED = re.compile(r'<a id="([^"]+)"></a>\s*\n(#+ +([^\n]+))')
+
+
+def _without_double_ids(text: str) -> str:
+    """Return a text without the anchors that its headings have by themselves.
+
+    >>> _without_double_ids('<a id="h1-1"></a>\\n\\n## H1.1'), _without_double_ids('<a id="a"></a>\\n## B')
+    ('## H1.1', '<a id="a"></a>\\n## B')
+    """
+    return _ANCHORED.sub(lambda match: match[2] if _id_of(match[3]) == match[1] else match[0], text)
+
+
+def _id_of(heading: str) -> str:
+    """Return the id that Sphinx gives a heading."""
+    return re.sub(r"[^a-z0-9]+", "-", plain(heading).lower()).strip("-")
 
 
 def plain(text: str) -> str:
@@ -154,8 +171,13 @@ def of_class(cls: type) -> str:
 
 
 def titled(title: str, text: str) -> str:
-    """Return a part of an entry below its title, which stands in no table of contents; nothing without a text."""
-    return f"**{title}**\n\n{text}" if text.strip() else ""
+    """Return a part of an entry below a heading that stands in no table of contents; nothing without a text."""
+    return f"{rubric(title)}\n\n{text}" if text.strip() else ""
+
+
+def rubric(title: str, level: int = 3) -> str:
+    """Return a heading that neither a table of contents nor a search lists."""
+    return f":::{{rubric}} {title}\n:heading-level: {level}\n:::"
 
 
 class Kind(NamedTuple):
@@ -166,10 +188,14 @@ class Kind(NamedTuple):
     title: str
     description: str
     pages: Callable[[], Iterable[Page]]
+    overview_of: Callable[[Sequence[Page]], Page] | None = None
+    """What makes the page that leads to all of the kind, where a table of entries is not enough."""
 
     def overview(self, pages: Sequence[Page]) -> Page:
         """Return the page that leads to all of the kind: its only one, or one that lists them with their entries."""
         path = f"reference/{self.name}"
+        if self.overview_of is not None:
+            return self.overview_of(pages)
         if pages[0].path == path:
             return pages[0]
         rows = [[ref(page.title, page.path), page.summary, refs(page.path, page.names)] for page in pages]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbench.docs import PICTURES, SWEEPS
-from workbench.docs.markdown import Kind, Page, code, entry, sections, titled
+from workbench.docs.markdown import Kind, Page, code, entry, rubric, sections, titled
 from workbench.docs.reference.engines import engine_refs
 from workbench.docs.spec_links import prose
 from workbench.figures.registry import ANY, CALCULATIONS, FIGURES, STUDY_FIGURES
@@ -83,7 +83,8 @@ def _sweep(name: str) -> str:
         return ""
     others = [f"`sweeps/{other}`" for other in sweeps_with(name) if other != sweep]
     return sections(
-        f"**The sweep** `sweeps/{sweep}`{' (the picture has fewer seeds)' if name in gallery_sweeps() else ''}",
+        rubric("The sweep"),
+        f"`sweeps/{sweep}`{', of which the picture has fewer seeds' if name in gallery_sweeps() else ''}:",
         code((SWEEPS / sweep).read_text(encoding="utf-8"), "yaml"),
         f"Also drawn by {', '.join(others)}." if others else "",
     )
