@@ -1,6 +1,7 @@
 """How Sphinx builds the site: no network, no warning, fonts and scripts of this host alone."""
 
 import re
+from pathlib import Path
 
 import workbench
 from workbench.docs.spec_links import linked, spec_of
@@ -21,7 +22,9 @@ nb_merge_streams = True
 suppress_warnings = ["myst.header", "misc.highlighting_failure", "mystnb.unknown_mime_type"]
 
 default_role = "code"  # docstrings have code in single backticks
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+maximum_signature_line_length = 88
 autodoc_inherit_docstrings = False
 
 html_theme = "furo"
@@ -29,11 +32,14 @@ html_title = "GPU policy workbench"
 html_static_path = ["static"]
 html_extra_path = ["pictures"]  # cards of the gallery are HTML that Sphinx does not look into
 html_css_files = ["site.css"]
+html_js_files = ["code.js"]
+html_favicon = "static/favicon.svg"
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
-pygments_style = "friendly"
-pygments_dark_style = "native"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def link_specifications(app, what, name, obj, options, lines):

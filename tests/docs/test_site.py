@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import html
+import json
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -15,15 +18,20 @@ import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 
 import workbench as wb
+from tests.docs import search
 from tests.docs.test_reference import TEXTS, public_entries
+from tests.needs import needs
 from tests.slow import compiled_only
-from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT
+from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT, _outputs
 from workbench.docs import _sources as sources
 from workbench.docs._build import dead_links
+from workbench.docs._fitted import MOST_LETTERS
+from workbench.docs._heads import page_heads
 from workbench.docs._notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
 from workbench.docs._sources import anchors
 from workbench.docs.drawings import DRAWINGS, drawn
 from workbench.errors import WorkbenchError
+from workbench.figures.registry import FIGURES
 from workbench.mechanisms.mechanism import mechanism
 
 pytestmark = compiled_only
@@ -121,6 +129,126 @@ def test_the_reference_has_few_pages_and_none_of_a_few_words(site):
     assert [page for page, body in bodies.items() if len(body.split()) < 100] == []
 
 
+LOOKED_AT = [
+    "index",
+    "install",
+    "start",
+    "advise",
+    "policies",
+    "reference/policies/placement",
+    "reference/python",
+    "mechanisms/placement",
+    "gallery",
+    "notebooks/01_placement",
+    "verdict/1-placement",
+    "differences",
+]
+
+
+@needs("chromium")
+@pytest.mark.slow
+def test_readers_of_every_kind_can_read_the_pages(site):
+    command = [sys.executable, "-m", "tests.docs.audit", str(site), *LOOKED_AT]
+    reply = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert reply.returncode == 0, reply.stderr
+    assert json.loads(reply.stdout) == []
+
+
+@pytest.mark.slow
+def test_no_page_has_an_id_twice_and_every_page_is_described(site):
+    for page in site.rglob("*.html"):
+        ids = Counter(re.findall(r'\sid="([^"]+)"', text_of(page)))
+        assert [one for one, times in ids.items() if times > 1] == [], page.name
+        if page.name not in ("genindex.html", "search.html"):
+            assert '<meta content="' in text_of(page) and 'name="description"' in text_of(page), page.name
+
+
+@pytest.mark.slow
+def test_no_command_and_no_sweep_is_wider_than_its_page(site):
+    """Python is left out, and so are outputs: their lines wrap where a page is narrow."""
+    block = re.compile(r'<div class="highlight-(console|yaml)[^>]*>.*?<pre>(.*?)</pre>', re.DOTALL)
+    lines = [
+        (page.name, language, line)
+        for page in site.rglob("*.html")
+        for language, text in block.findall(text_of(page))
+        for line in html.unescape(re.sub("<[^>]+>", "", text)).splitlines()
+    ]
+    rows = [(name, line) for name, language, line in lines if language == "yaml" or line.startswith("$ ")]
+    assert [one for one in rows if len(one[1]) > MOST_LETTERS] == []
+    assert len(rows) > 1000
+
+
+PARAGRAPH = re.compile(r"(?:^|\n)\n(?=[A-Z`*\[])(.+?)(?=\n\n|\Z)", re.DOTALL)
+
+
+def long_paragraphs(text: str, most: int = 120) -> list[str]:
+    """The beginnings of paragraphs with more words than a reader takes in at once."""
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return [one[:60] for one in PARAGRAPH.findall(f"\n\n{prose}") if len(one.split()) > most]
+
+
+@pytest.mark.parametrize("file", sorted(PAGES.rglob("*.md")), ids=lambda file: file.relative_to(PAGES).as_posix())
+def test_no_paragraph_of_a_page_is_long(file):
+    assert long_paragraphs(file.read_text()) == []
+
+
+def test_a_long_paragraph_is_noticed():
+    assert long_paragraphs("# A\n\n" + "Word " * 121) == [("Word " * 12)[:60]]
+
+
+def test_outputs_are_of_their_commands_and_of_the_files_that_these_name(tmp_path, monkeypatch):
+    script = tmp_path / "first.py"
+    script.write_text("print(1)")
+    monkeypatch.setattr(_outputs, "ROOT", tmp_path)
+    first = _outputs.kept_outputs(["python first.py"])
+    assert first == _outputs.kept_outputs(["python first.py"]) != _outputs.kept_outputs(["python other.py"])
+    script.write_text("print(1 + 1)")
+    assert _outputs.kept_outputs(["python first.py"]) != first
+
+
+def test_a_page_without_kept_outputs_shows_its_commands_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    text = _outputs.with_outputs("{{output workbench list policies}}\n\n{{script docs/examples/first.py}}", run=False)
+    assert text.startswith("```console\n$ workbench list policies\n```\n\n```python\nimport workbench")
+
+
+@pytest.mark.slow
+def test_a_command_that_fails_stops_the_build():
+    with pytest.raises(WorkbenchError, match=r"a page shows `workbench run nothing\.yaml`, which ends with 2"):
+        _outputs._run(["workbench run nothing.yaml"])
+
+
+@pytest.mark.slow
+def test_every_command_that_a_page_shows_runs():
+    """With the cache of this machine, in which compiled code lies."""
+    texts = {page.path: page.text for page in sources.handwritten_pages()}
+    assert "sure better" in texts["start"] and "26 files computed" in texts["paper"]
+    assert "The cause is fragmentation" in texts["advise"] and "1.058x" in texts["index"]
+
+
+@pytest.mark.slow
+def test_questions_of_readers_find_their_pages(site):
+    requests = search.questions()
+    rank = dict(zip(requests, search.ranks(site, requests), strict=True))
+    usual = [rank[one] for one in requests if not one.additional]
+    missed = {one.words: rank[one] for one in requests if not 1 <= rank[one] <= 3}
+    assert len([one for one in usual if 1 <= one <= 3]) >= 29, missed
+    assert usual.count(1) >= 22, missed
+    assert len([one for one in requests if one.additional and 1 <= rank[one] <= 3]) >= 10, missed
+
+
+@pytest.mark.slow
+def test_a_page_that_a_search_does_not_find_has_rank_0(site):
+    requests = [search.Question("zyzzyva", "install", False), search.Question("install", "zyzzyva", False)]
+    assert search.ranks(site, requests) == [0, 0]
+
+
+def test_a_word_or_a_phrase_is_an_entry_of_one_page_only():
+    words = Counter(word.lower() for head in page_heads().values() for word in head.get("keywords", ()))
+    assert [word for word, times in words.items() if times > 1] == []
+    assert len(words) > 300
+
+
 def test_a_dead_link_a_dead_anchor_and_a_foreign_script_are_noticed(tmp_path):
     (tmp_path / "a.html").write_text('<h1 id="top"></h1><a href="b.html#top">b</a><a href="#top">up</a>')
     (tmp_path / "b.html").write_text(
@@ -191,8 +319,14 @@ def test_of_a_widget_its_picture_is_shown_and_of_one_without_nothing():
         {"output_type": "stream", "name": "stderr", "text": "a message"},
         {"output_type": "stream", "name": "stdout", "text": "a result"},
     ]
-    notebook = {"cells": [{"cell_type": "code", "outputs": outputs}], "metadata": {}}
-    (cell,) = _page_outputs(notebook)["cells"]
+    draws = {"cell_type": "code", "source": 'results.figure("drain_difference")', "metadata": {}, "outputs": outputs}
+    other = {"cell_type": "code", "source": ["plot()"], "metadata": {}, "outputs": [dict(outputs[0])]}
+    above = {"cell_type": "markdown", "source": ["## Who waits?\n", "\n", "More."], "metadata": {}}
+    notebook = {"cells": [draws, above, other], "metadata": {}}
+    cell, _, last = _page_outputs(notebook)["cells"]
+    words = FIGURES.find("drain_difference").description
+    assert cell["metadata"]["mystnb"] == {"image": {"alt": words}}
+    assert last["metadata"]["mystnb"] == {"image": {"alt": "Who waits?"}}
     assert [list(out.get("data", out["output_type"])) for out in cell["outputs"]] == [
         ["text/plain", "image/png"],
         list("stream"),
@@ -227,7 +361,7 @@ def test_what_is_cited_is_this_version():
 
 def test_sources_of_the_site_name_no_host_for_scripts_or_fonts():
     for file in (DOCS / "conf.py", *(DOCS / "static").iterdir()):
-        assert not re.search(r"https?://", file.read_text()), file.name
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", file.read_text()), file.name
 
 
 def test_the_command_says_where_the_site_is_and_builds_none_without_its_sources(tmp_path, monkeypatch, capsys):

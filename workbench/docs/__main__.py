@@ -19,7 +19,9 @@ def main() -> int:
     """Build the site as the arguments say; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m workbench.docs", description="Build the documentation's site.")
     parser.add_argument("--out", type=Path, default=BUILD, metavar="DIR", help=f"where to (default: {BUILD})")
-    parser.add_argument("--no-notebooks", action="store_true", help="do not run notebooks that are not kept executed")
+    parser.add_argument(
+        "--no-notebooks", action="store_true", help="do not run notebooks and commands whose outputs are not kept"
+    )
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default: 2)")
     args = parser.parse_args()
     try:

@@ -16,6 +16,8 @@ from urllib.parse import unquote
 
 from workbench.docs import BUILD, DOCS, PICTURES, has_sources
 from workbench.docs import _sources as sources
+from workbench.docs._fitted import fitted
+from workbench.docs._heads import page_heads, with_head
 from workbench.docs._notebook_pages import notebook_sources
 from workbench.docs.markdown import Kind, Page, ref, sections, table, toctree
 from workbench.docs.reference import engines, interface, workloads
@@ -34,7 +36,7 @@ def build(out: Path = BUILD, executed: bool = True, workers: int = 2) -> Path:
     out : Path
         The folder for sources, Sphinx's memory and pages.
     executed : bool
-        Whether notebooks are run where no executed copy is kept.
+        Whether notebooks and commands are run where no outputs are kept.
     workers : int
         Processes that read and write pages.
 
@@ -71,10 +73,13 @@ def assemble(folder: Path, executed: bool = True) -> None:
     folder : Path
         Where they go.
     executed : bool
-        Whether notebooks are run where no executed copy is kept.
+        Whether notebooks and commands are run where no outputs are kept.
     """
-    pages = (*reference_pages(), *sources.specification_pages(), *sources.handwritten_pages())
-    texts = {f"{page.path}.md": page.placed() for page in pages} | notebook_sources(executed)
+    pages = (*reference_pages(), *sources.specification_pages(), *sources.handwritten_pages(executed))
+    heads = page_heads()
+    texts = {f"{page.path}.md": fitted(with_head(page, heads).placed()) for page in pages} | notebook_sources(
+        executed, heads
+    )
     shutil.copytree(PICTURES, folder / "pictures", dirs_exist_ok=True)
     for path in [*folder.rglob("*.md"), *folder.rglob("*.ipynb")]:
         if path.relative_to(folder).as_posix() not in texts:
@@ -89,6 +94,7 @@ def assemble(folder: Path, executed: bool = True) -> None:
 KINDS: tuple[Kind, ...] = (
     engines.ENGINE_KIND,
     POLICY_KIND,
+    engines.MEASURE_KIND,
     LEVER_KIND,
     FIGURE_KIND,
     workloads.WORKLOAD_KIND,

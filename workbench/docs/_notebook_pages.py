@@ -12,14 +12,17 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from workbench.docs import NOTEBOOKS, ROOT, SWEEPS
-from workbench.docs.markdown import sections
+from workbench.docs._heads import description_of, with_head
+from workbench.docs.markdown import Page, first_sentence, plain, sections
 from workbench.errors import WorkbenchError
+from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 from workbench.files import cache_home
 from workbench.notebooks.execution import STILL
 from workbench.version import __version__
@@ -34,19 +37,28 @@ NOT_EXECUTED = (
 _SWEEP = re.compile(r"sweeps/([\w/]+\.yaml)")
 
 
-def notebook_sources(execute: bool) -> dict[str, str]:
-    """Return the notebooks as sources of the site, by their paths, and the page that lists them."""
+def notebook_sources(execute: bool, heads: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, str]:
+    """Return the notebooks as sources of the site, by their paths, and the page that lists them, with its head."""
     pages = {f"notebooks/{file.name}": _notebook_source(file, execute) for file in sorted(NOTEBOOKS.glob("*.ipynb"))}
-    return {**pages, "notebooks/index.md": _index([Path(name).stem for name in pages])}
+    return {**pages, "notebooks/index.md": _index([Path(name).stem for name in pages], heads or {})}
 
 
 def _notebook_source(file: Path, execute: bool) -> str:
     copy = executed_copy(file)
     if execute and not copy.exists():
         run_notebook(file, copy)
-    if not copy.exists():
-        return json.dumps(_with_note(json.loads(file.read_text(encoding="utf-8"))))
-    return json.dumps(_page_outputs(json.loads(copy.read_text(encoding="utf-8"))))
+    kept = copy if copy.exists() else file
+    notebook = _with_description(json.loads(kept.read_text(encoding="utf-8")))
+    return json.dumps(_page_outputs(notebook) if copy.exists() else _with_note(notebook))
+
+
+def _with_description(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a notebook that describes its page by the first sentence of its text."""
+    text = "\n\n".join(_source(cell) for cell in notebook["cells"][:6] if cell["cell_type"] == "markdown")
+    paragraphs = [part for part in text.split("\n\n") if not part.startswith("**")]
+    if words := description_of("\n\n".join(paragraphs)):
+        notebook["metadata"]["myst"] = {"html_meta": {"description": words}}
+    return notebook
 
 
 def executed_copy(file: Path) -> Path:
@@ -104,13 +116,30 @@ def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def _page_outputs(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a notebook without what a page cannot show: messages to the log, live widgets but for their picture."""
+    above = ""
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             for out in cell["outputs"]:
                 _without_widget(out.get("data", {}))
             cell["outputs"] = [out for out in cell["outputs"] if _is_for_page(out)]
+            if any("image/png" in out.get("data", {}) for out in cell["outputs"]):
+                cell["metadata"]["mystnb"] = {"image": {"alt": _words_of_picture(_source(cell), above)}}
+        elif cell["cell_type"] == "markdown":
+            above = _source(cell)
     notebook["metadata"].pop("widgets", None)
     return notebook
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def _words_of_picture(source: str, above: str) -> str:
+    """Return the description of the figure that a cell draws, or the heading or sentence that stands above the cell."""
+    known: dict[str, Any] = {**FIGURES.all(), **STUDY_FIGURES.all(), **CALCULATIONS.all()}
+    named = [known[name].description for name in re.findall(r"[\"'](\w+)[\"']", source) if name in known]
+    lines = [line.lstrip("# ").strip() for line in above.splitlines() if line.strip()]
+    return named[0] if named else plain(first_sentence(lines[0])) if lines else "A picture of the results above"
 
 
 def _without_widget(data: dict[str, Any]) -> None:
@@ -123,9 +152,10 @@ def _is_for_page(out: dict[str, Any]) -> bool:
     return out.get("name") != "stderr" and out.get("data") != {}
 
 
-def _index(names: list[str]) -> str:
+def _index(names: list[str], heads: Mapping[str, Mapping[str, Any]]) -> str:
     words = (
         "Lessons and studies, one a mechanism, with what they printed and drew. `make lab` opens them in JupyterLab."
     )
     listed = "\n".join(names)
-    return sections("# Notebooks", words, f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```")
+    text = sections("# Notebooks", words, f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```")
+    return with_head(Page("notebooks/index", "Notebooks", text), heads).placed()

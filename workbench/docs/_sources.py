@@ -4,7 +4,9 @@ Pages written by hand are those of `docs/pages`, and texts of the project that a
 `{{drawing NAME}}` stands for a drawing, `{{include FILE begin .. end}}` for a part of a file of the project and
 `{{table NAME}}` for a table that the code makes; each on a line of its own. Numbers and words of the kept verdicts are
 within a line: `{{count H1.7 for}}`, `{{estimate H1.1 CASE}}`, `{{case H1.1 CASE}}`, `{{verdicts H1.3 H1.9}}` and
-`{{run seeds}}`. Every item of a specification keeps its anchor. Links lead to a built page, or to a file by its name.
+`{{run seeds}}`, and so are facts of the project: `{{fact version}}`. `{{output COMMAND}}` is what a command
+prints, on a line of its own. Every item of a specification keeps its anchor. Links lead to a built page, or to a file
+by its name.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from workbench.docs import PAGES, ROOT, SPECIFICATION
+from workbench.docs._facts import citation, extras, fact, license_text
+from workbench.docs._outputs import with_outputs
 from workbench.docs.drawings import drawn
 from workbench.docs.kept_verdicts import case_line, count, estimate, of_run
 from workbench.docs.lever_table import group_file_table
@@ -33,7 +37,7 @@ from workbench.docs.spec_links import SPEC_OF, linked
 from workbench.former_modules import moved
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
-_OF_VERDICTS = re.compile(r"\{\{(?P<what>count|estimate|case|verdicts|run) (?P<rest>[^}]*)\}\}")
+_OF_VERDICTS = re.compile(r"\{\{(?P<what>count|estimate|case|verdicts|run|fact) (?P<rest>[^}]*)\}\}")
 _LINK = re.compile(r"(?P<bang>!?)\[(?P<words>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
 
 BUILT = {
@@ -58,22 +62,31 @@ TABLES: dict[str, Callable[[], str]] = {
     "conclusions": conclusions_table,
     "group_file": group_file_table,
     "former_modules": lambda: former_modules_table(),
+    "extras": extras,
+    "citation": citation,
+    "license": license_text,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
 """What `{{table NAME}}` stands for."""
 
 
-def handwritten_pages() -> Iterator[Page]:
-    """Yield every page that is written by hand, with its drawings and its links."""
+def handwritten_pages(run: bool = True) -> Iterator[Page]:
+    """Yield every page that is written by hand, with its drawings, its links and what its commands print.
+
+    Without `run`, no command runs: only outputs that are kept are shown.
+    """
     for file in sorted(PAGES.rglob("*.md")):
         here = file.relative_to(PAGES).with_suffix("").as_posix()
-        yield page(here, file.read_text(encoding="utf-8"), file.parent.relative_to(ROOT))
+        text = with_outputs(file.read_text(encoding="utf-8"), run)
+        yield page(here, text, file.parent.relative_to(ROOT))
     for name, here in BUILT.items():
         file = ROOT / name
         if not (PAGES / f"{here}.md").exists() and file.is_file() and name.endswith(".md"):
             yield page(here, file.read_text(encoding="utf-8"), file.parent.relative_to(ROOT))
     for name, file in deviations().items():
-        yield page(f"deviations/{name}", "---\norphan: true\n---\n\n" + file.read_text(encoding="utf-8"), Path(), name)
+        text = file.read_text(encoding="utf-8")
+        words = f"What the engines of {name} do in another way than the specification or the card, and why."
+        yield page(f"deviations/{name}", text, Path(), name)._replace(orphan=True, description=words)
 
 
 def deviations() -> dict[str, Path]:
@@ -100,6 +113,8 @@ def _of_verdicts(match: re.Match[str]) -> str:
     rest = match["rest"].strip()
     if match["what"] == "run":
         return of_run(rest)
+    if match["what"] == "fact":
+        return fact(rest)
     if match["what"] == "verdicts":
         return verdicts_on(rest)
     id, _, of = rest.partition(" ")
@@ -116,11 +131,16 @@ def _filled(match: re.Match[str], here: str) -> str:
         return code((ROOT / rest).read_text(encoding="utf-8"), "yaml")
     if match["what"] == "include":
         return included(rest, here)
+    if match["what"] in ("output", "script"):
+        return with_outputs(match[0], run=False)
     raise KeyError(f"{here}: there is no {match['what']!r} to fill in")
 
 
 def included(what: str, here: str) -> str:
-    """Return a section of a Markdown file: `README.md ## Your own policy` is all below that heading."""
+    """Return a section of a Markdown file: `README.md ## Your own policy` is all below that heading.
+
+    A sentence that begins with a link to the page itself is left out.
+    """
     name, _, heading = what.partition(" ")
     text = (ROOT / name).read_text(encoding="utf-8")
     level = heading.partition(" ")[0]
@@ -128,8 +148,8 @@ def included(what: str, here: str) -> str:
     if not mark:
         raise KeyError(f"{here}: {name} has no heading {heading!r}")
     end = re.search(rf"^#{{1,{len(level)}}} ", _outside_of_code(after), re.MULTILINE)
-    body = after[: end.start()] if end else after
-    return linked(rewritten(body, Path(name).parent))
+    body = rewritten(after[: end.start()] if end else after, Path(name).parent)
+    return linked(re.sub(rf"(?<=[.\n])\s*\[[^\]]*\]\(site:{re.escape(here)}\.html\)[^.]*\.", "", body))
 
 
 def _outside_of_code(text: str) -> str:
@@ -147,7 +167,9 @@ def specification_pages() -> Iterator[Page]:
         number = int(file.stem[0]) if file.stem[0].isdigit() else None
         body = linked(rewritten(text, file.parent.relative_to(ROOT)), number)
         others = [f"specification/{other.stem}" for other in files if other != file]
-        yield Page(here, title, sections(body, toctree(others) if file.stem == "index" else ""))
+        words = f"What the source document requires, item by item: {title}."
+        full = sections(body, toctree(others) if file.stem == "index" else "")
+        yield Page(here, title, full, description=words)
 
 
 def anchors(page: str) -> list[str]:

@@ -5,9 +5,12 @@ What is in backticks is code, all else means itself.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+import yaml
 
 from workbench.parts.registry import first_paragraph
 
@@ -22,14 +25,60 @@ class Page(NamedTuple):
     """One line for the table of its kind."""
     names: tuple[str, ...] = ()
     """The entries of the page, each with an anchor of its name."""
+    description: str = ""
+    """One sentence for search engines and previews of links; without it the summary serves."""
+    keywords: tuple[str, ...] = ()
+    """What a reader types to find this page: main entries of the index."""
+    orphan: bool = False
+    """Whether no table of contents leads to the page."""
 
     def placed(self) -> str:
-        """Return the text with links as seen from the page itself.
+        """Return the source of the page: what its head says, then the text with links as seen from the page itself.
 
         >>> Page("reference/levers", "", ref("R81", "specification/3-dispatch#r81")).placed()
         '[R81](../specification/3-dispatch.html#r81)'
         """
-        return re.sub(r'(?<=[("])site:', "../" * self.path.count("/"), self.text)
+        text = _without_double_ids(re.sub(r'(?<=[("])site:', "../" * self.path.count("/"), self.text))
+        return sections(self._head(), text).rstrip("\n") if self._head() else text
+
+    def _head(self) -> str:
+        """Return the front matter and the index entries that Sphinx reads."""
+        description = plain(self.description or self.summary)
+        meta = {"description": description} if description else {}
+        if self.keywords:
+            meta["keywords"] = ", ".join(self.keywords)
+        matter = {"orphan": True} if self.orphan else {}
+        front = {**matter, **({"myst": {"html_meta": meta}} if meta else {})}
+        index = f"```{{index}} {', '.join(f'! {word}' for word in self.keywords)}\n```" if self.keywords else ""
+        dumped = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=math.inf)
+        return sections(f"---\n{dumped}---", index) if front else ""
+
+
+_ANCHORED = re.compile(r'<a id="([^"]+)"></a>\s*\n(#+ +([^\n]+))')
+
+
+def _without_double_ids(text: str) -> str:
+    """Return a text without the anchors that its headings have by themselves.
+
+    >>> _without_double_ids('<a id="h1-1"></a>\\n\\n## H1.1'), _without_double_ids('<a id="a"></a>\\n## B')
+    ('## H1.1', '<a id="a"></a>\\n## B')
+    """
+    return _ANCHORED.sub(lambda match: match[2] if _id_of(match[3]) == match[1] else match[0], text)
+
+
+def _id_of(heading: str) -> str:
+    """Return the id that Sphinx gives a heading."""
+    return re.sub(r"[^a-z0-9]+", "-", plain(heading).lower()).strip("-")
+
+
+def plain(text: str) -> str:
+    """Return Markdown as words alone, on one line.
+
+    >>> plain("For [`pool`](site:a.html) and\\n\\\\*")
+    'For pool and *'
+    """
+    words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "")
+    return " ".join(re.sub(r"\\(?=[^\w\s])", "", words).split())
 
 
 def ref(words: str, page: str) -> str:
@@ -124,8 +173,13 @@ def of_class(cls: type) -> str:
 
 
 def titled(title: str, text: str) -> str:
-    """Return a part of an entry below its title, which stands in no table of contents; nothing without a text."""
-    return f"**{title}**\n\n{text}" if text.strip() else ""
+    """Return a part of an entry below a heading that stands in no table of contents; nothing without a text."""
+    return f"{rubric(title)}\n\n{text}" if text.strip() else ""
+
+
+def rubric(title: str, level: int = 3) -> str:
+    """Return a heading that neither a table of contents nor a search lists."""
+    return f":::{{rubric}} {title}\n:heading-level: {level}\n:::"
 
 
 class Kind(NamedTuple):
@@ -136,18 +190,24 @@ class Kind(NamedTuple):
     title: str
     description: str
     pages: Callable[[], Iterable[Page]]
+    overview_of: Callable[[Sequence[Page]], Page] | None = None
+    """What makes the page that leads to all of the kind, where a table of entries is not enough."""
 
     def overview(self, pages: Sequence[Page]) -> Page:
         """Return the page that leads to all of the kind: its only one, or one that lists them with their entries."""
         path = f"reference/{self.name}"
+        if self.overview_of is not None:
+            return self.overview_of(pages)
         if pages[0].path == path:
             return pages[0]
         rows = [[ref(page.title, page.path), page.summary, refs(page.path, page.names)] for page in pages]
         listed = table(["page", "what it is", "entries"], rows)
-        text = sections(f"# {self.title}", self.description, listed, toctree(page.path for page in pages))
+        text = sections(f"# {self.title}", self.description, listed, toctree({page.path: page.title for page in pages}))
         return Page(f"{path}/index", self.title, text, self.description)
 
 
 def toctree(paths: Iterable[str]) -> str:
-    """Return a table of contents of pages that are listed above it already."""
-    return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(f"/{path}" for path in paths), "```"])
+    """Return a table of contents of pages that are listed above it already, under the titles that a mapping gives."""
+    titles = paths if isinstance(paths, Mapping) else {}
+    lines = (f"{titles[path]} </{path}>" if titles.get(path) else f"/{path}" for path in paths)
+    return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *lines, "```"])

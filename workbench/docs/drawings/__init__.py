@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.docs import ROOT
+from workbench.docs.drawings._concepts import concepts
 from workbench.docs.drawings._dispatch import (
     admission,
     admitted,
@@ -57,6 +58,7 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "best_fit_split": best_fit_split_drawing,
     "lending": lending,
     "decisions": decisions,
+    "concepts": concepts,
 }
 
 

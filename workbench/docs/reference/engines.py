@@ -65,7 +65,7 @@ def _engine_page(name: str, registered: Mechanism) -> Page:
     engine, cls, sweep = registered.engine, type(registered.engine), shipped_sweep(name)
     measures = measures_of(name)
     text = sections(
-        f"# {name}",
+        f"# Engine: {name}",
         of_class(cls),
         _engine_facts(name, registered),
         _slots(registered),
@@ -119,6 +119,33 @@ def _measure_row(registered: Mechanism, one: Measure) -> list[str]:
     better = one.better if one.better in ("lower", "higher") else "neither"
     words = " ".join([f"{prose(one.description)}.", *parts])
     return [f"{anchor(one.name)}`{one.name}`", one.unit or "a pure number", better, prose(one.label), words]
+
+
+def measure_pages() -> Iterator[Page]:
+    """Yield the one page that lists the measures of all engines by name."""
+    by_name: dict[str, list[str]] = {}
+    for engine in mechanisms():
+        for one in measures_of(engine):
+            by_name.setdefault(one.name, []).append(engine)
+    rows = [_shared_row(name, engines) for name, engines in sorted(by_name.items())]
+    text = sections("# Measures", MEASURE_KIND.description, table(["measure", "engines", "unit", "what it is"], rows))
+    yield Page("reference/measures", "Measures", text, names=tuple(sorted(by_name)))
+
+
+def _shared_row(name: str, engines: Sequence[str]) -> list[str]:
+    """Return a measure as a row, with a link to its entry of each engine that has it."""
+    first = next(one for one in measures_of(engines[0]) if one.name == name)
+    links = ", ".join(ref(f"`{engine}`", f"{engine_path(engine)}#{name}") for engine in engines)
+    return [f"{anchor(name)}`{name}`", links, first.unit or "a pure number", f"{prose(first.description)}."]
+
+
+MEASURE_KIND = Kind(
+    "measures",
+    "Measures",
+    "Every number that a run gives, by name. The page of an engine says which direction is better, and has the label "
+    "of its axis. `workbench list measures` prints the same.",
+    measure_pages,
+)
 
 
 def _levers_below(title: str, key: str, cls: type[Spec]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbench.docs import PICTURES, SWEEPS
-from workbench.docs.markdown import Kind, Page, code, entry, sections, titled
+from workbench.docs.markdown import Kind, Page, code, entry, rubric, sections, titled
 from workbench.docs.reference.engines import engine_refs
 from workbench.docs.spec_links import prose
 from workbench.figures.registry import ANY, CALCULATIONS, FIGURES, STUDY_FIGURES
@@ -45,9 +45,10 @@ def figure_pages() -> Iterator[Page]:
     names = [*dict.fromkeys(name for known in _KNOWN for name in known.all())]
     for group in dict.fromkeys(map(_group, names)):
         members = [name for name in names if _group(name) == group]
+        title = "any engine" if group == ANY else group
         words = f"Drawn of {_DRAWN_OF.get(group) or f'runs of {engine_refs([group])}'}."
-        text = sections(f"# {group}", words, *map(_figure_entry, members))
-        yield Page(f"reference/figures/{group}", group, text, words, tuple(members))
+        text = sections(f"# Figures: {title}", words, *map(_figure_entry, members))
+        yield Page(f"reference/figures/{group}", title, text, words, tuple(members))
 
 
 def gallery_sweeps() -> dict[str, str]:
@@ -82,7 +83,8 @@ def _sweep(name: str) -> str:
         return ""
     others = [f"`sweeps/{other}`" for other in sweeps_with(name) if other != sweep]
     return sections(
-        f"**The sweep** `sweeps/{sweep}`{' (the picture has fewer seeds)' if name in gallery_sweeps() else ''}",
+        rubric("The sweep"),
+        f"`sweeps/{sweep}`{', of which the picture has fewer seeds' if name in gallery_sweeps() else ''}:",
         code((SWEEPS / sweep).read_text(encoding="utf-8"), "yaml"),
         f"Also drawn by {', '.join(others)}." if others else "",
     )

@@ -10,17 +10,37 @@ import textwrap
 from collections.abc import Iterator
 
 from workbench.cli.commands import COMMANDS, Command, find
-from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, ref, sections, table
+from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, ref, refs, sections, table
 from workbench.docs.spec_links import prose
 from workbench.policies.bases import BASES
 from workbench.words import WORDS
 from workbench.words import find as find_word
 
+TASKS: dict[str, list[str]] = {
+    "Run a sweep": ["run", "planned", "status", "gather", "step", "presets"],
+    "Look at results": ["Results", "open_results", "figure", "headline"],
+    "Tune": ["tune", "open_study"],
+    "Explain": ["sensitivity", "discover", "blame", "occupancy", "coresident"],
+    "Test claims": ["claims"],
+    "Fix an out-of-memory error": ["advise", "advise_message", "advice_figure"],
+    "Write a policy": ["lever", "kernel", "is_free", "first_start", "last_start"],
+    "Define other parts": [
+        *("measure", "add_measure", "Recipe", "add_figure", "Generator", "add_generator"),
+        *("Importer", "Claim", "add_claim", "add_dashboard", "remove"),
+    ],
+    "Show pages": ["dashboard"],
+}
+"""The public words by what a reader wants to do; the page of Python lists those that are in no task too."""
+
 
 def word_pages() -> Iterator[Page]:
     """Yield the one page of all public words, and of the bases that `workbench.policies` has."""
-    names = sorted([*WORDS, "policies", *(f"policies.{base}" for base in BASES)])
-    text = sections("# Python", WORD_KIND.description, *map(_documented, names))
+    listed = {name for names in TASKS.values() for name in names}
+    bases = ["policies", *(f"policies.{base}" for base in sorted(BASES))]
+    groups = {**TASKS, "Other words": sorted(set(WORDS) - listed), "Bases of policies": bases}
+    names = [name for members in groups.values() for name in members]
+    rows = [[task, refs("reference/python", members)] for task, members in groups.items() if members]
+    text = sections("# Python", WORD_KIND.description, table(["task", "words"], rows), *map(_documented, names))
     yield Page("reference/python", "Python", text, names=tuple(names))
 
 

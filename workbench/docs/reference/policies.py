@@ -10,12 +10,31 @@ from collections.abc import Iterator, Sequence
 from workbench.compiled import fields_of
 from workbench.docs.drawings import of_policy, of_question
 from workbench.docs.lever_table import lever_table
-from workbench.docs.markdown import Kind, Page, code, entry, first_sentence, of_class, ref, sections, table, titled
+from workbench.docs.markdown import (
+    Kind,
+    Page,
+    code,
+    entry,
+    first_sentence,
+    of_class,
+    ref,
+    refs,
+    sections,
+    table,
+    titled,
+    toctree,
+)
 from workbench.docs.reference.engines import engine_path
+from workbench.docs.reference.questions import QUESTIONS
 from workbench.docs.spec_links import prose
 from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import Policy, base_of, policies, questions
+
+_ABOUT = (
+    "Each engine leaves some decisions to policies. A decision is a question with a fixed signature, and a policy is "
+    "one answer. Those of the source documents stand next to their rivals."
+)
 
 
 def question_pages() -> Iterator[Page]:
@@ -42,8 +61,8 @@ def _question_page(question: str, slots: Sequence[tuple[str, str]]) -> Page:
         for name, cls in policies(question).items()
     ]
     text = sections(
-        f"# {question}",
-        of_class(base),
+        f"# Policies: {question}",
+        _asked(question, slots),
         of_question(question),
         table(["policy", "what it chooses"], rows),
         _sees(base),
@@ -51,12 +70,55 @@ def _question_page(question: str, slots: Sequence[tuple[str, str]]) -> Page:
         _new(question, base),
         *(_policy_entry(cls) for cls in policies(question).values()),
     )
-    summary = first_sentence(prose(base.__doc__ or _returns(base), base.__module__))
-    return Page(here, question, text, summary, tuple(policies(question)))
+    return Page(here, question, text, _words_of(question), tuple(policies(question)))
 
 
-def _returns(base: type[Policy]) -> str:
-    return f"Answers {base.asks.answers}." if base.asks is not None else ""
+def _words_of(question: str) -> str:
+    """Return what a question asks; of a question that somebody else entered, only its name is known."""
+    return QUESTIONS[question].asks if question in QUESTIONS else f"The question {question}."
+
+
+def _asked(question: str, slots: Sequence[tuple[str, str]]) -> str:
+    """Return what is asked, the default answers and those of the source documents."""
+    own = _own_answers(question)
+    sentences = [f"**{_words_of(question)}**"]
+    if defaults := _defaults(question, slots):
+        sentences.append(f"Default: {defaults}.")
+    sentences.append(f"The source document answers {own}." if own else "No source document answers it.")
+    return " ".join(sentences)
+
+
+def _own_answers(question: str) -> str:
+    own = QUESTIONS[question].own if question in QUESTIONS else ()
+    return refs(f"reference/policies/{question}", own)
+
+
+def _defaults(question: str, slots: Sequence[tuple[str, str]]) -> str:
+    """Return the policies that engines take where a sweep names none."""
+    names = dict.fromkeys(mechanism(engine).engine.slots[slot] for engine, slot in slots)
+    return refs(f"reference/policies/{question}", [name for name in names if name in policies(question)])
+
+
+def policies_overview(pages: Sequence[Page]) -> Page:
+    """Return the page of all questions: who asks each, the default answer and the source document's own."""
+    slots = slots_by_question()
+    rows = [
+        [
+            ref(page.title, page.path),
+            page.summary,
+            ", ".join(
+                dict.fromkeys(ref(f"`{engine}`", engine_path(engine)) for engine, _ in slots.get(page.title, []))
+            ),
+            _defaults(page.title, slots.get(page.title, [])),
+            _own_answers(page.title) or "none",
+            refs(page.path, page.names),
+        ]
+        for page in pages
+    ]
+    heads = ["question", "what it asks", "engines", "default", "the source document's own", "all answers"]
+    contents = toctree({page.path: page.title for page in pages})
+    text = sections("# Policies", _ABOUT, table(heads, rows), contents)
+    return Page("reference/policies/index", "Policies", text, _ABOUT)
 
 
 def _sees(base: type[Policy]) -> str:
@@ -84,7 +146,7 @@ def _askers(question: str, slots: Sequence[tuple[str, str]]) -> str:
 
 def _new(question: str, base: type[Policy]) -> str:
     lines = f"workbench new policy {question} my_{question}\npython -m pytest -q test_my_{question}.py"
-    return sections("## A policy of one's own", f"Derived from `{base.__name__}`:", code(lines, "bash"))
+    return sections("## A policy of your own", code(lines, "bash"), of_class(base))
 
 
 def _policy_entry(cls: type[Policy]) -> str:
@@ -99,8 +161,7 @@ def _policy_entry(cls: type[Policy]) -> str:
 POLICY_KIND = Kind(
     "policies",
     "Policies",
-    "Every policy by the question that it answers: the mechanisms of the patents beside their rivals. A question "
-    "has one fixed signature; a policy is a value that answers it. An engine calls the answer through its address, so "
-    "that it is compiled once for every policy there will ever be.",
+    _ABOUT,
     question_pages,
+    policies_overview,
 )

@@ -51,7 +51,7 @@ def workload_pages() -> Iterator[Page]:
         title = kind.replace("_", " ").capitalize()
         engines = [name for name in mechanisms() if mechanism(name).engine.workload_kind == kind]
         text = sections(
-            f"# {title}",
+            f"# Workloads: {title.lower()}",
             f"Workloads that give {title.lower()}; they serve {engine_refs(engines)}.",
             sections("## Regimes", "A regime is a generator with its laws chosen, `workload: NAME`.") if rows else "",
             table(["regime", "what it is", "stands for", "machine", "source"], rows) if rows else "",
@@ -149,7 +149,7 @@ def preset_pages() -> Iterator[Page]:
         title = machine.replace("_", " ")
         used = {figure.mark for one in presets.values() for figure in one.figures.values()}
         text = sections(
-            f"# {title.capitalize()}",
+            f"# Presets: {title}",
             f"Machines for {engine_refs(engines)}." if engines else "",
             'One is `machine: NAME` in a sweep, and `workbench.machine.preset("NAME").machine()` in Python.',
             "\n".join(f"- **{mark.replace('_', ' ')}**: {words}" for mark, words in MARKS.items() if mark in used),

@@ -1,0 +1,38 @@
+/* A button that copies a block of code: without the prompts, and of a console block its commands alone. */
+"use strict";
+
+function copied(block) {
+  const text = block.querySelector("pre").textContent.replace(/\n$/, "");
+  if (!block.closest(".highlight-console")) return text;
+  const lines = text.split("\n");
+  if (!lines.some((line) => line.startsWith("$ "))) return text;
+  const commands = lines.filter((line, at) => line.startsWith("$ ") || (at && lines[at - 1].endsWith("\\")));
+  return commands.map((line) => line.replace(/^\$ /, "")).join("\n");
+}
+
+function addButton(block) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.setAttribute("aria-label", "Copy this block");
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(copied(block));
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  block.append(button);
+}
+
+/* What is wider than its page scrolls, with the keyboard too. */
+function reachable(part) {
+  if (part.scrollWidth <= part.clientWidth + 1) return;
+  part.tabIndex = 0;
+  part.setAttribute("role", "region");
+  part.setAttribute("aria-label", "scrolls sideways");
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("div.highlight").forEach(addButton);
+  document.querySelectorAll("pre, table.docutils, .table-wrapper, div.cell_output, figure.drawing").forEach(reachable);
+});
