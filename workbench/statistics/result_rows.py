@@ -91,7 +91,7 @@ class ResultRow(NamedTuple):
 
     def _better_at(self) -> str:
         if self.over is not None:
-            return f"{self.over.better} of {len(self.over.members)} workloads"
+            return f"shown at {self.over.better} of {len(self.over.members)} workloads"
         if self.verdict is None or self.verdict.of.n < 2 or self.verdict.of.exact or self.verdict.of.is_same:
             return ""
         return f"{self.verdict.of.wins} of {self.verdict.of.n}"

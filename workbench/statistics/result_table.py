@@ -15,6 +15,7 @@ from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.best import NO_BEST, SHORT_MEANING, bold_over, bold_points, comparable
 from workbench.statistics.comparisons import Judged, is_setting, judged, measure_of, values_of
+from workbench.statistics.quantities import least_text
 from workbench.statistics.result_rows import SIZE, ResultBlock, ResultRow
 from workbench.statistics.result_text import html, lines
 from workbench.statistics.sentences import looks_note, point_name, too_few_seeds
@@ -23,6 +24,11 @@ from workbench.statistics.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_ALWAYS = "hangs (a of b): at every seed; a of b groups never start"
+_AT_SOME = "hangs at: mean and speed-up are of the other seeds; in the verdict such a seed is the worst"
+"""What rows that hang mean."""
 
 
 class ResultTable(NamedTuple):
@@ -50,31 +56,36 @@ class ResultTable(NamedTuple):
     @property
     def key(self) -> list[str]:
         """Return the meaning of columns, marks and words, of those that the table has."""
-        verdicts = [row.verdict for block in self.blocks for row in block.rows if row.verdict is not None]
-        known = [one for one in verdicts if one.of.n]
-        texts = "\n".join(row.verdict_cell(block.measure) for block in self.blocks for row in block.rows)
+        rows = [(row, block.measure) for block in self.blocks for row in block.rows]
+        judged_by = [(row.verdict, measure) for row, measure in rows if row.verdict is not None]
+        known = [one for one, _ in judged_by if one.of.n]
+        texts = "\n".join(row.verdict_cell(measure) for row, measure in rows)
         marked = {any(row.bold for row in block.rows) for block in self.blocks if block.is_compared}
         lines = [f"*: {SHORT_MEANING}"] * (True in marked) + [f"no *: {NO_BEST}"] * (False in marked)
         kinds = dict.fromkeys(one.of.compared_by == "ratio" for one in known)
         lines += [f"{SIZE[kind]}: {_SIZES[kind]}" for kind in kinds]
         family = max((one.comparisons for one in known), default=0)
         together = f"{family} comparison{'s' * (family != 1)}"
-        return lines + [f"{word}: {meaning.format(m=together)}" for word, meaning in _MEANINGS.items() if word in texts]
+        least = {least_text(one, at.of.is_ratio) for at, one in judged_by if one.least is not None and at.of.least}
+        effect = f"the least effect ({least.pop()})" if len(least) == 1 else "the least effect"
+        lines += [f"{words[0]}: {words[1].format(m=together, e=effect)}" for words in _MEANINGS if words[-1] in texts]
+        return lines + [_ALWAYS] * any(row.always_hangs for row, _ in rows) + [_AT_SOME] * ("hangs at " in texts)
 
 
 _SIZES = {
     True: "geometric mean of paired ratios; the 95 % interval is of one row alone",
     False: "mean paired difference; the 95 % interval is of one row alone",
 }
-_MEANINGS = {
-    "sure": "on average and at most seeds, corrected over {m} (Holm)",
-    "on average": "the size is shown, the direction is not",
-    "on most seeds": "the direction is shown, the size is not",
-    "as good as equal": "the 90 % interval lies within the least effect",
-    "undecided": "so many more seeds show the least effect with a chance of 80 %",
-    "exact": "nothing is drawn, so one run is all that there is",
-}
-"""What a word of a verdict means."""
+_MEANINGS = (
+    ("sure", "on average and at more than half of the seeds, corrected over {m} (Holm)"),
+    ("on average", "the size is shown, the direction is not"),
+    ("on most seeds", "the direction is shown, the size is not"),
+    ("as good as equal", "the 90 % interval lies within {e}"),
+    ("undecided", "so many more seeds show {e} with a chance of 80 %", " more seeds"),
+    ("exact", "nothing is drawn, so one run is all that there is"),
+    ("not compared", "no seed has a value of both"),
+)
+"""A word of a verdict, its meaning, and the text that calls for it if that is another one."""
 
 
 def result_table(runs: RunSet, measure: str | None = None) -> ResultTable:
