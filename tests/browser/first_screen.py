@@ -31,7 +31,7 @@ def watch(page: Page) -> None:
 
 
 def faults(page: Page) -> list[str]:
-    """Return what is too faint, and which texts lie on each other, in both sizes and schemes."""
+    """Return the faint marks and the texts that lie on each other, in both sizes and schemes."""
     before = page.viewport_size
     result = []
     for width, height in SIZES:

@@ -16,7 +16,7 @@ SLACK = 0.75
 
 
 def overlaps(sheet: Figure) -> list[str]:
-    """Return what overlaps in a sentence each: labels of ticks, names of sides and panels, legends, small print."""
+    """Return the overlaps, a sentence each: labels of ticks, names of sides and panels, legends, small print."""
     sheet.draw_without_rendering()
     unit = sheet.dpi / 72
     boxes = [(name, _shrunk(box, SLACK * unit)) for name, box in _boxes(sheet)]

@@ -41,7 +41,7 @@ def listed(package, constant, named_by):
 
 
 def named(field):
-    """Return what a field of all manifests names, together."""
+    """Return the names in a field of all manifests, together."""
     return {name: value for manifest in OWN.values() for name, value in getattr(manifest, field).items()}
 
 

@@ -70,7 +70,7 @@ def printed(notebook: nbformat.NotebookNode, cell_id: str) -> str:
 
 
 def stable(notebook: nbformat.NotebookNode, cell_id: str) -> str:
-    """Return what a cell prints, and its value as text, without seconds, addresses in memory and progress."""
+    """Return the output of a cell, and its value as text, without seconds, addresses in memory and progress."""
     values = [out for out in outputs(notebook, cell_id) if out.output_type == "execute_result"]
     plain = "".join(out.data.get("text/plain", "") for out in values)
     return re.sub(r" in [\d.]+ s\b|0x[0-9a-f]+", "", printed(notebook, cell_id) + plain)

@@ -93,7 +93,7 @@ class WithoutDraws(wb.Results):
 
 
 def faults(block: ResultBlock) -> Iterator[str]:
-    """Yield what a reader would take for a contradiction."""
+    """Yield the contradictions that a reader would see."""
     words = {row.name: row.verdict_cell(block.measure) for row in block.rows if row.verdict is not None}
     bold = {row.name for row in block.rows if row.bold}
     baseline = next((row.name for row in block.rows if row.is_baseline), "")

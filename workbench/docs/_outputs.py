@@ -56,7 +56,7 @@ def _shown(mark: re.Match[str], output: str) -> str:
 
 
 def outputs_of(commands: Sequence[str], run: bool = True) -> list[str]:
-    """Return what each command prints; from the cache where neither a command nor a source has changed.
+    """Return the output of each command; from the cache where neither a command nor a source has changed.
 
     Without `run`, what is not in the cache is empty.
     """
@@ -71,7 +71,7 @@ def outputs_of(commands: Sequence[str], run: bool = True) -> list[str]:
 
 
 def kept_outputs(commands: Sequence[str]) -> Path:
-    """Return where the outputs of commands lie: by the commands, the files that they name, and the package."""
+    """Return the file of the outputs of commands: by the commands, the files that they name, and the package."""
     words = dict.fromkeys(word for command in commands for word in command.split())
     files = [digest_of_file(ROOT / word) for word in words if (ROOT / word).is_file()]
     return cache_home() / "outputs" / f"{digest(json.dumps([*commands, *files, _sources()]))}.json"

@@ -395,8 +395,8 @@ def presets_table(name: str | None = None) -> list[dict[str, Any]]:
     may be a file of the user's."""
     if name is None:
         return [*presets(), *(row_of(one) for one in guest_presets())]
-    brought = {one.name: one for one in guest_presets()}
-    found = preset_in_file(name, Path()) if is_preset_file(name) else brought.get(name) or preset(name)
-    declared = found.of.figures()
-    rows = [(figure, declared[figure.name].plain(figure.value)) for figure in found.figures.values()]
+    brought = {guest.name: guest for guest in guest_presets()}
+    one = preset_in_file(name, Path()) if is_preset_file(name) else brought.get(name) or preset(name)
+    declared = one.of.figures()
+    rows = [(figure, declared[figure.name].plain(figure.value)) for figure in one.figures.values()]
     return [{"preset": name, **figure._asdict(), "value": value} for figure, value in rows]

@@ -305,10 +305,10 @@ def _figure(where: str, declared: Lever, given: object) -> Figure:
     return Figure(name, value, declared.unit, given["mark"], str(given["source"]))
 
 
-def row_of(found: Preset) -> dict[str, Any]:
+def row_of(preset: Preset) -> dict[str, Any]:
     """Return a preset as a row of a table."""
-    says = {"name": found.name, "of": found.of.name, "kind": found.kind, "title": found.title}
-    return {**says, **found.machine().row(), "doubtful_figures": len(found.doubtful())}
+    says = {"name": preset.name, "of": preset.of.name, "kind": preset.kind, "title": preset.title}
+    return {**says, **preset.machine().row(), "doubtful_figures": len(preset.doubtful())}
 
 
 class Described(Spec):

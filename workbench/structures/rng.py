@@ -1,7 +1,7 @@
 """Random words and draws: by a path of numbers, by a slot of memory, by Zipf's law.
 
-- By a path: a word is a chain of the finalizer of splitmix64, one for the seed and one for every number of the path
-  (who, what for, which draw; spec 6, E6). So it never depends on the order in which words are drawn.
+- By a path: a word is a chain of the finalizer of splitmix64, one for the seed and one for every number of the path.
+  The path says who, what for, and which draw (spec 6, E6). So it never depends on the order in which words are drawn.
 - By a slot: Marsaglia's xorshift of 64 bits, which fits into one slot of a policy's memory and needs no more than
   shifts. Its words take every value but 0 once in 2**64 - 1 steps, so a draw is uniform.
 - By Zipf's law: the sums of its weights stand in a table for the first ranks. Behind them a sum is the integral of the

@@ -66,8 +66,8 @@ def spoil_copies() -> None:
 
 
 def differences(setup: Setup) -> list[str]:
-    """Return where parts copied for a seed differ from parts made for it, after copies for another seed were written
-    to."""
+    """Return the differences of parts copied for a seed from parts made for it, after copies for another seed were
+    written to."""
     for seed in (1, 3):  # what is asked for once is not kept
         parts(setup, seed)
     spoil_copies()

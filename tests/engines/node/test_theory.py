@@ -203,8 +203,8 @@ def transfers(arrivals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def shared_equally(arrivals: np.ndarray, sizes: np.ndarray) -> list[tuple[float, int]]:
-    """Return how long each transfer takes on a link of a byte a cycle that all under way share, and how many have ended
-    by then since the link was idle."""
+    """Return the time of each transfer on a link of a byte a cycle that all under way share. The second value is the
+    number that have ended by then since the link was idle."""
     left: dict[int, float] = {}
     result: dict[int, tuple[float, int]] = {}
     now, ended, coming = 0.0, 0, list(enumerate(arrivals.tolist()))

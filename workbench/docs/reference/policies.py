@@ -74,12 +74,12 @@ def _question_page(question: str, slots: Sequence[tuple[str, str]]) -> Page:
 
 
 def _words_of(question: str) -> str:
-    """Return what a question asks; of a question that somebody else entered, only its name is known."""
+    """Return the text of a question; of a question that a user entered, only its name is known."""
     return QUESTIONS[question].asks if question in QUESTIONS else f"The question {question}."
 
 
 def _asked(question: str, slots: Sequence[tuple[str, str]]) -> str:
-    """Return what is asked, the default answers and those of the source documents."""
+    """Return the question, the default answers and those of the source documents."""
     own = _own_answers(question)
     sentences = [f"**{_words_of(question)}**"]
     if defaults := _defaults(question, slots):
