@@ -56,6 +56,12 @@ def test_kinds_that_follow_each_other_differ_in_lightness(palette):
     assert min(contrast(one, other) for one, other in pairwise(palette.kinds)) >= 1.2
 
 
+def test_the_site_has_the_same_palettes():
+    sheet = (PACKAGE.parent / "docs" / "static" / "site.css").read_text(encoding="utf-8")
+    assert sheet.count(LIGHT.css()) == 1 and sheet.count(DARK.css()) == 2
+    assert re.findall(_COLOR, sheet.replace(LIGHT.css(), "").replace(DARK.css(), "")) == ["#fff"]  # below pictures
+
+
 def test_dashboards_and_figures_have_no_colors_of_their_own():
     rooms = ("dashboards", "figures", "advice/torch_memory")
     files = [path for room in rooms for path in (PACKAGE / room).rglob("*") if path.suffix in (".py", ".js", ".css")]
