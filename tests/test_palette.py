@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,8 @@ GROUNDS = ("paper", "raised", "grid", "free")
 """What marks lie on, and lines that only help the eye."""
 MARKS = [name for name in LIGHT.named() if name not in GROUNDS]
 ON_FREE = [name for name in MARKS if not name.startswith("series")]
+PACKAGE = Path(__file__).parents[1] / "workbench"
+_COLOR = r"(?<=['\": ])#(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3,4})(?=['\";) }]|$)"
 BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 
 
@@ -50,6 +54,25 @@ def test_the_steps_of_a_ramp_rise_and_can_be_told_apart(palette, ramp, least):
 @BOTH
 def test_kinds_that_follow_each_other_differ_in_lightness(palette):
     assert min(contrast(one, other) for one, other in pairwise(palette.kinds)) >= 1.2
+
+
+def test_the_site_has_the_same_palettes():
+    sheet = (PACKAGE.parent / "docs" / "static" / "site.css").read_text(encoding="utf-8")
+    assert sheet.count(LIGHT.css()) == 1 and sheet.count(DARK.css()) == 2
+    assert re.findall(_COLOR, sheet.replace(LIGHT.css(), "").replace(DARK.css(), "")) == ["#fff"]  # below pictures
+
+
+def test_dashboards_and_figures_have_no_colors_of_their_own():
+    rooms = ("dashboards", "figures", "advice/torch_memory")
+    files = [path for room in rooms for path in (PACKAGE / room).rglob("*") if path.suffix in (".py", ".js", ".css")]
+    assert len(files) > 100
+    own = {path.name: re.findall(_COLOR, path.read_text(encoding="utf-8")) for path in files}
+    assert {name: colors for name, colors in own.items() if colors} == {}
+
+
+def test_a_color_of_its_own_is_found():
+    assert re.findall(_COLOR, "fill='#8884'; color: #CCC; background: #0072B210") == ["#8884", "#CCC", "#0072B210"]
+    assert re.findall(_COLOR, "issue #1234, `#rrggbb`, a/#498") == []
 
 
 def test_the_dark_palette_is_not_the_light_one_inverted():

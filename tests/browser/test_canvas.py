@@ -7,6 +7,7 @@ import re
 import pytest
 
 from workbench.dashboards._canvas import script
+from workbench.palette import DARK, LIGHT
 
 _MODEL = """
 const listeners = [];
@@ -109,3 +110,54 @@ def test_a_drawing_for_a_file_leaves_the_sheet_as_it_was(ran):
     sheet.written(picture, new PdfInk(sheet.ink)); sheet.written(picture, new SvgInk(sheet.ink));
     return [before === sheet.canvas.toDataURL(), ink === sheet.ink];"""
     assert ran(_SHEET + piece) == [True, True]
+
+
+_LABELS = """
+const labelled = (labels, width, areNames) => {
+  place.style.width = `${width}px`;
+  const draw = () => {
+    sheet.begin(200);
+    const x = (k) => LEFT + (k + 0.5) * ((sheet.right - LEFT) / labels.length);
+    sheet.axisLabels(labels.map((text, k) => [text, k]), x, 100, areNames);
+  };
+  draw();
+  return sheet.written(draw, new SvgInk(sheet.ink));
+};
+const names = ["cached", "from the driver", "borrowed by a card", "not granted"];
+const amounts = [...Array(12).keys()].map((k) => `${k},000,000`);
+"""
+
+
+@pytest.mark.parametrize(("width", "turned"), [(420, 4), (1400, 0)])
+def test_names_below_an_axis_are_turned_where_they_would_collide(ran, width, turned):
+    svg = ran(f"{_SHEET} {_LABELS} return labelled(names, {width}, true);")
+    assert svg.count("rotate(") == turned and svg.count("<text") == 4
+
+
+@pytest.mark.parametrize(("width", "kept"), [(420, 4), (1400, 12)])
+def test_numbers_below_an_axis_are_left_out_where_they_would_collide(ran, width, kept):
+    svg = ran(f"{_SHEET} {_LABELS} return labelled(amounts, {width}, false);")
+    assert "rotate(" not in svg and abs(svg.count("<text") - kept) <= 1
+
+
+def test_a_dark_page_has_the_dark_palette_and_saves_light_pictures(ran, visit):
+    visit.page.emulate_media(color_scheme="dark")
+    piece = """
+    sheet.begin(20); const inNotebook = TONES.paper;
+    document.body.className = "wb-page"; sheet.begin(20); const onPage = TONES.paper;
+    document.body.className = ""; document.body.dataset.jpThemeLight = "false"; sheet.begin(20);
+    const inDarkLab = TONES.paper, draw = () => { sheet.begin(20); sheet.words("ink", 9, 9); };
+    return [inNotebook, onPage, inDarkLab, sheet.written(draw, new SvgInk(sheet.ink))];
+    """
+    in_notebook, on_page, in_dark_lab, svg = ran(f"{_SHEET} {piece}")
+    assert (in_notebook, on_page, in_dark_lab) == (LIGHT.paper, DARK.paper, DARK.paper)
+    assert LIGHT.ink in svg and DARK.ink not in svg
+
+
+def test_a_page_that_turns_dark_is_drawn_again(ran, visit):
+    ran(
+        "keepDrawn(model, place, redraw); await frames(4); const before = drawings;"
+        "window.again = async () => { await frames(4); return drawings - before; };"
+    )
+    visit.page.emulate_media(color_scheme="dark")
+    assert visit.page.evaluate("window.again()") >= 1

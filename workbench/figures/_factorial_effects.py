@@ -118,7 +118,7 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     corner = left - 0.48, low - 0.46
     axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=fill, alpha=0.65 * paint, linewidth=0))
     axes.add_patch(
-        Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor=plot_style.palette().paper, linewidth=0.4)
+        Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor=plot_style.palette().grid, linewidth=0.4)
     )
     half = (one.gain.high - one.gain.low) / 2
     width = f" ±{to_decimals(half, 1, FIGURE)}" if np.isfinite(half) else ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CARD_PLACES = 400
 """Requests that are looked at."""
-_LOOK: dict[str, Any] = {"cmap": "Blues", "vmin": 0, "vmax": 100, "aspect": "auto", "interpolation": "nearest"}
+_LOOK: dict[str, Any] = {"vmin": 0, "vmax": 100, "aspect": "auto", "interpolation": "nearest"}
 
 
 class CardMemory(NamedTuple):
@@ -83,14 +83,14 @@ def _memory(title: str, record: PoolRecord) -> CardMemory:
 @on_paper
 def draw_memory_by_card(data: MemoryByCard) -> Figure:
     """Draw a row a card, darker the more of it is in use; cached memory counts as free."""
-    from workbench.figures import frame, plot_style
+    from workbench.figures import frame, marks, plot_style
 
     most = max(len(panel.cards) for panel in data.panels)
     figure, axes = plot_style.stacked(len(data.panels), 0.35 + 0.12 * most)
     for one, panel in zip(axes, data.panels, strict=True):
         last = int(panel.request[-1]) if len(panel.request) else 1
         place = (0, max(last, 1), len(panel.cards) - 0.5, -0.5)
-        image = one.imshow(panel.used_percent.T, extent=place, **_LOOK)
+        image = one.imshow(panel.used_percent.T, extent=place, cmap=marks.amounts(), **_LOOK)
         frame.title(one, panel.title)
         one.set_yticks(range(len(panel.cards)), panel.cards)
         one.tick_params(axis="y", length=0)

@@ -217,6 +217,11 @@ def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
     return ScalarMappable(limits, LinearSegmentedColormap.from_list("ages", palette().ages))
 
 
+def amounts() -> LinearSegmentedColormap:
+    """Return a scale of colors from the paper's, for nothing, along the palette's ramp of sizes."""
+    return LinearSegmentedColormap.from_list("amounts", [palette().raised, *palette().sizes])
+
+
 def heat(
     axes: Axes, values: np.ndarray, text: Callable[[int, int, float], str], about_zero: bool = False
 ) -> ScalarMappable:
@@ -232,8 +237,8 @@ def heat(
     """
     tints = scale([values.ravel()])
     colors = palette()
-    ends = [colors.worse, colors.paper, colors.better] if about_zero else [colors.raised, *colors.sizes]
-    tints.set_cmap(LinearSegmentedColormap.from_list("amounts", ends))
+    both = LinearSegmentedColormap.from_list("both", [colors.worse, colors.paper, colors.better])
+    tints.set_cmap(both if about_zero else amounts())
     if about_zero:
         largest = float(np.nanmax(np.abs(values))) or 1.0
         tints.set_clim(-largest, largest)

@@ -228,14 +228,14 @@ def core_affinity_data(runs: RunSet) -> CoreAffinity:
 @on_paper
 def draw_core_affinity(data: CoreAffinity) -> Figure:
     """Draw a square of squares a point, dark where two cores share much; one scale for all."""
-    from workbench.figures import frame, plot_style
+    from workbench.figures import frame, marks, plot_style
 
     columns = min(len(data.panels), 2)
     figure, axes = plot_style.grid(len(data.panels), columns, 2.6 if columns == 1 else 1.75)
     most = max(float(panel.pages.max()) for panel in data.panels)
     for one, panel in zip(axes, data.panels, strict=True):
         pages = np.where(np.eye(len(panel.pages), dtype=bool), np.nan, panel.pages)
-        image = one.imshow(pages, cmap="Greys", vmin=0, vmax=max(most, 1e-9), origin="lower")
+        image = one.imshow(pages, cmap=marks.amounts(), vmin=0, vmax=max(most, 1e-9), origin="lower")
         frame.title(one, panel.title, letters=_TITLE_LETTERS // columns)
         frame.whole_numbers(one.xaxis, 6)
         frame.whole_numbers(one.yaxis, 6)

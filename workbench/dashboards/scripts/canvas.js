@@ -8,7 +8,7 @@ const isDark = () => (document.querySelector(".wb-page") ? DARK_SYSTEM.matches :
 /** The colors of the picture that is drawn at this moment, by name. */
 let TONES = PALETTES.light;
 
-const LEFT = 84, RIGHT = 30, FONT = '12px system-ui, "DejaVu Sans", sans-serif';
+const LEFT = 84, RIGHT = 30, SLANTED = 74, FONT = '12px system-ui, "DejaVu Sans", sans-serif';
 
 const formatted = (number) => number.toLocaleString("en", { maximumFractionDigits: 3 });
 
@@ -206,11 +206,12 @@ class Sheet {
   /** The lower side: round numbers between two ends, told in a unit, and what they are; returns where a value lies. */
   along(bottom, [from, to], label, { finest = 0, unit = 1 } = {}) {
     const x = (value) => LEFT + ((value - from) / (to - from)) * (this.right - LEFT);
-    for (const value of roundNumbers(from, to, Math.max(2, this.wide / 120), finest)) {
+    const values = roundNumbers(from, to, Math.max(2, this.wide / 120), finest);
+    for (const value of values) {
       this.ink.fillStyle = TONES.quiet;
       this.ink.fillRect(x(value) - 0.5, bottom, 1, 5);
-      this.words(formatted(value / unit), x(value), bottom + 8, { align: "center", base: "top" });
     }
+    this.axisLabels(values.map((value) => [formatted(value / unit), value]), x, bottom + 8, false);
     this.words(label, (LEFT + this.right) / 2, bottom + 24, { align: "center", base: "top", most: this.right - LEFT });
     return x;
   }
@@ -261,6 +262,25 @@ class Sheet {
       x += wide + 14;
     }
     return rows;
+  }
+
+  /** Write the labels of an axis, [text, place] each: names that would collide are turned, of numbers some are left out. */
+  axisLabels(labels, x, y, areNames) {
+    const gap = 6, wide = labels.map(([text]) => this.wordsWidth(text)), places = labels.map(([, place]) => x(place));
+    const collides = (step) => places.some((at, k) => k >= step && k % step === 0 && Math.abs(at - places[k - step]) < (wide[k] + wide[k - step]) / 2 + gap);
+    if (areNames && collides(1)) return labels.forEach(([text], k) => this.slantedWords(text, places[k], y));
+    let step = 1;
+    while (step < labels.length && collides(step)) step += 1;
+    labels.forEach(([text], k) => { if (k % step === 0) this.words(text, places[k], y, { align: "center", base: "top" }); });
+  }
+
+  /** Write something that ends at a place and rises to it, as far as there is room below. */
+  slantedWords(text, x, y) {
+    this.ink.save();
+    this.ink.translate(x + 4, y + 2);
+    this.ink.rotate(-Math.PI / 7);
+    this.words(text, 0, 0, { align: "right", base: "top", most: SLANTED });
+    this.ink.restore();
   }
 
   /** Draw with everything outside of a panel cut off. */

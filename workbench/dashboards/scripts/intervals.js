@@ -19,7 +19,9 @@ class IntervalPicture {
 
   draw(scene) {
     this.scene = scene;
-    this.sheet.begin(scene.lines.length ? TOP + HIGH + FOOT : 0);
+    const isTight = scene.names.some((name) => this.sheet.wordsWidth(name) + 6 > (this.sheet.canvas.clientWidth - LEFT - RIGHT) / scene.names.length);
+    this.foot = isTight ? 14 : 0; // names that are turned reach further down
+    this.sheet.begin(scene.lines.length ? TOP + HIGH + FOOT + this.foot : 0);
     if (!scene.lines.length) return;
     this.drawAxes();
     scene.lines.forEach((line) => this.drawLine(line));
@@ -48,11 +50,8 @@ class IntervalPicture {
     const most = Math.max(...places), count = Math.max(2, Math.min(10, sheet.wide / 60));
     const shown = doubling ? decadesOfTwo(Math.min(...places), most, count) : roundNumbers(Math.min(...places), most, count, 1);
     const labels = names.length ? names.map((name, k) => [name, k]) : shown.map((value) => [formatted(value), value]);
-    sheet.ink.font = FONT;
-    const apart = names.length > 1 ? x(1) - x(0) : Infinity, wide = Math.max(...labels.map(([label]) => sheet.ink.measureText(label).width));
-    const low = wide > apart - 4 ? 14 : 0;
-    labels.forEach(([label, value], k) => sheet.words(label, x(value), TOP + HIGH + 8 + (k % 2) * low, { align: "center", base: "top" }));
-    sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24 + low, { align: "center", base: "top", most: sheet.right - LEFT });
+    sheet.axisLabels(labels, x, TOP + HIGH + 8, names.length > 0);
+    sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24 + this.foot, { align: "center", base: "top", most: sheet.right - LEFT });
     return x;
   }
 

@@ -45,8 +45,12 @@ function drawMultiples(sheet, scene, focused) {
   if (rows) {
     const bottom = rows * (HEAD + HIGH + 8), [from, to] = [scene.edges[0], scene.edges.at(-1)];
     for (let column = 0; column < Math.min(COLUMNS, places.length); column++)
-      for (const value of roundNumbers(from, to, 4))
-        sheet.words(formatted(value), 10 + column * (wide + BETWEEN) + ((value - from) / (to - from)) * wide, bottom + 2, { align: "center", base: "top" });
+      sheet.axisLabels(
+        roundNumbers(from, to, 4).map((value) => [formatted(value), value]),
+        (value) => 10 + column * (wide + BETWEEN) + ((value - from) / (to - from)) * wide,
+        bottom + 2,
+        false,
+      );
     sheet.words(`${scene.label}; the same axis for all`, sheet.wide / 2, bottom + 19, { align: "center", base: "top", most: sheet.wide - 20 });
   }
   return places;

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.docs.drawings._free_maps import HIGH_END_NEARER, MAP, free_row, placed_row, rows_of
 from workbench.docs.drawings._svg import Svg, first_run, policy_of
+from workbench.figures.size_steps import size_steps
 
 SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
 
@@ -83,13 +84,14 @@ def _timeline(picture: Svg, policy: Any, left: float) -> None:
     record = _shared_memory_run(policy)
     across, up = 290 / HORIZON, 280 / SEGMENTS
     picture.words(left, 16, f"{policy.name}: drained after {int(record.release.max())} cycles", "label")
-    picture.box(left, 24, 290, 280, "ground")
+    steps = size_steps([record.length]).of(record.length)
+    picture.box(left, 24, 290, 280, "free")
     for k in range(record.grant.size):
         base, length = int(record.base[k]), int(record.length[k])
         x, y = left + record.grant[k] * across, 304 - (base + length) * up
         width = min((record.release[k] - record.grant[k]) * across, left + 290 - x)
         title = f"workgroup {k}: segments {base} to {base + length - 1}"
-        picture.box(x, y, max(width, 0), length * up, f"owner{k % 6} thin", title)
+        picture.box(x, y, max(width, 0), length * up, f"size{steps[k]} thin", title)
     picture.words(left, 322, "0", "small", "middle")
     picture.words(left + 290, 322, f"{HORIZON} cycles", "small", "end")
 
