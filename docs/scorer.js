@@ -21,3 +21,21 @@ function bonusOf(docname, anchor, kind) {
   const part = kind === "text" && docname.endsWith("/index") ? -2 : 0;
   return (folder === "" ? 8 : BONUS[folder] ?? 0) + part;
 }
+
+/* A page is one result, whether an entry of the index, its title or its text matches; its sections are others. */
+function eachPageOnce(ascending) {
+  const seen = new Set();
+  const kept = [...ascending].reverse().filter(([docname, title, anchor, description, score, filename, kind]) => {
+    const section = kind !== "index" && anchor !== "";
+    if (section) return true;
+    const first = !seen.has(docname);
+    seen.add(docname);
+    return first;
+  });
+  return kept.reverse();
+}
+
+if (typeof Search !== "undefined") {
+  const perform = Search._performSearch;
+  Search._performSearch = (...words) => eachPageOnce(perform(...words));
+}

@@ -1,5 +1,6 @@
 import workbench as wb
 
-results = wb.run("sweeps/placement/drain.yaml", seeds=20, set={"measures": ["drain_cycles"]})
+sweep = "sweeps/placement/drain.yaml"
+results = wb.run(sweep, seeds=20, set={"measures": ["drain_cycles"]})
 print(results.comparisons())
 results.figure("drain_difference")

@@ -1,5 +1,6 @@
-/* A button that copies a block of code: without the prompts, and of a console block its commands alone. */
 "use strict";
+
+/* A button that copies a block of code: without the prompts, and of a console block its commands alone. */
 
 function copied(block) {
   const text = block.querySelector("pre").textContent.replace(/\n$/, "");
@@ -32,7 +33,24 @@ function reachable(part) {
   part.setAttribute("aria-label", "scrolls sideways");
 }
 
+/* A long table gets a field that leaves the rows with its words. */
+function addFilter(table) {
+  const rows = [...table.querySelectorAll("tbody tr")];
+  if (rows.length < 60) return;
+  const field = document.createElement("input");
+  field.type = "search";
+  field.className = "filter";
+  field.placeholder = `Filter ${rows.length} rows`;
+  field.setAttribute("aria-label", "Filter the rows of the table below");
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/);
+    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+  });
+  (table.closest(".table-wrapper") || table).before(field);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("div.highlight").forEach(addButton);
+  document.querySelectorAll("article table.docutils").forEach(addFilter);
   document.querySelectorAll("pre, table.docutils, .table-wrapper, div.cell_output, figure.drawing").forEach(reachable);
 });

@@ -14,7 +14,7 @@ const context = {
 };
 context.window = context;
 vm.createContext(context);
-for (const script of ["_static/language_data.js", "_static/searchtools.js", "searchindex.js"])
+for (const script of ["_static/searchtools.js", "_static/language_data.js", "searchindex.js"])
   vm.runInContext(fs.readFileSync(`${folder}/${script}`, "utf8"), context, script);
 
 function order(question) {

@@ -16,7 +16,8 @@ from workbench.docs import SWEEPS
 from workbench.docs._build import KINDS, reference_pages
 from workbench.docs.reference.claims import claim_path
 from workbench.docs.reference.engines import shipped_sweep
-from workbench.docs.reference.figures import GALLERY, figure_path, gallery_sweeps
+from workbench.docs.reference.figures import GALLERY, GALLERY_QUESTIONS, figure_path, gallery_cards, gallery_sweeps
+from workbench.docs.reference.questions import QUESTIONS
 from workbench.docs.reference.workloads import generator_path, regime_anchor
 from workbench.docs.spec_links import linked
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
@@ -135,6 +136,19 @@ def test_every_figure_has_a_picture_and_the_sweep_that_made_it(pages):
         assert f"pictures/gallery/{name}.png" in page
         assert name in CALCULATIONS or f"`sweeps/{sweeps[name]}`" in page
     assert all((SWEEPS / sweep).is_file() for sweep in sweeps.values())
+
+
+def test_the_gallery_has_each_picture_once_below_a_question():
+    cards, pictures = gallery_cards(), sorted(picture.stem for picture in GALLERY.glob("*.png"))
+    assert sorted(re.findall(r'src="site:gallery/(\w+)\.png"', cards)) == pictures
+    assert {name for names in GALLERY_QUESTIONS.values() for name in names} <= set(pictures)
+    assert cards.count("## ") == len(GALLERY_QUESTIONS) + 1
+
+
+def test_each_question_says_what_it_asks_and_names_answers_that_there_are():
+    assert set(QUESTIONS) == set(questions())
+    for name, question in QUESTIONS.items():
+        assert question.asks.endswith("?") and set(question.own) <= set(policies(name)), name
 
 
 LINK = re.compile(r"\]\(site:specification/(\d)-[a-z]+\.html(?:#([a-z0-9-]+))?\)")

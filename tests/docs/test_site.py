@@ -26,10 +26,11 @@ from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT, _outputs
 from workbench.docs import _sources as sources
 from workbench.docs._build import dead_links
 from workbench.docs._fitted import MOST_LETTERS
-from workbench.docs._heads import page_heads
+from workbench.docs._heads import page_heads, with_head
 from workbench.docs._notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
 from workbench.docs._sources import anchors
 from workbench.docs.drawings import DRAWINGS, drawn
+from workbench.docs.markdown import Page
 from workbench.errors import WorkbenchError
 from workbench.figures.registry import FIGURES
 from workbench.mechanisms.mechanism import mechanism
@@ -75,7 +76,16 @@ def outside_requests(html: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning_and_has_no_dead_link(site):
-    for page in ("index", "start", "engines", "choose", "mechanisms/placement", "verdict/index", "reference/index"):
+    for page in (
+        "index",
+        "404",
+        "start",
+        "engines",
+        "choose",
+        "mechanisms/placement",
+        "verdict/index",
+        "reference/index",
+    ):
         assert (site / f"{page}.html").is_file(), page
     assert '<svg class="drawing"' in (site / "mechanisms/placement.html").read_text()
     assert dead_links(site) == []
@@ -241,6 +251,12 @@ def test_questions_of_readers_find_their_pages(site):
 def test_a_page_that_a_search_does_not_find_has_rank_0(site):
     requests = [search.Question("zyzzyva", "install", False), search.Question("install", "zyzzyva", False)]
     assert search.ranks(site, requests) == [0, 0]
+
+
+def test_a_keyword_of_a_page_gives_way_to_the_page_that_the_heads_give_it_to():
+    heads = {"a": {"keywords": ["wear"]}, "b": {"keywords": ["list"]}}
+    page = with_head(Page("b", "B", "# B\n\nIt lists. More.", keywords=("wear", "drain")), heads)
+    assert (page.keywords, page.description) == (("list", "drain"), "It lists.")
 
 
 def test_a_word_or_a_phrase_is_an_entry_of_one_page_only():

@@ -26,12 +26,14 @@ def page_heads() -> dict[str, dict[str, Any]]:
 
 
 def with_head(page: Page, heads: Mapping[str, Mapping[str, Any]]) -> Page:
-    """Return a page with its description and its keywords."""
+    """Return a page with its description and its keywords; its own are left out where another page has them."""
     head = heads.get(page.path, {})
+    taken = {str(word) for other in heads.values() for word in other.get("keywords", ())}
+    own = [word for word in page.keywords if word not in taken]
     words = str(head.get("description") or page.description or page.summary)
     return page._replace(
         description=_cut(plain(words)) or description_of(page.text) or page.title,
-        keywords=tuple(head.get("keywords", ())),
+        keywords=tuple(dict.fromkeys([*head.get("keywords", ()), *own])),
         orphan=page.orphan or bool(head.get("orphan")),
     )
 

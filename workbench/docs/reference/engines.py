@@ -129,7 +129,8 @@ def measure_pages() -> Iterator[Page]:
             by_name.setdefault(one.name, []).append(engine)
     rows = [_shared_row(name, engines) for name, engines in sorted(by_name.items())]
     text = sections("# Measures", MEASURE_KIND.description, table(["measure", "engines", "unit", "what it is"], rows))
-    yield Page("reference/measures", "Measures", text, names=tuple(sorted(by_name)))
+    names = tuple(sorted(by_name))
+    yield Page("reference/measures", "Measures", text, names=names, keywords=names)
 
 
 def _shared_row(name: str, engines: Sequence[str]) -> list[str]:

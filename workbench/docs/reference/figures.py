@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from workbench.docs import PICTURES, SWEEPS
@@ -128,11 +128,44 @@ FIGURE_KIND = Kind(
 )
 
 
+GALLERY_QUESTIONS: dict[str, tuple[str, ...]] = {
+    "Which policy is better, and by how much?": (
+        *("drain_difference", "saving_by_policy", "speed_up", "measure_by_lever", "latency_distribution"),
+        *("waits_by_priority", "wear_by_segment", "fragmentation_by_size"),
+    ),
+    "Where does a policy lose, and which lever matters?": (
+        *("where_it_holds", "scenario_discovery", "sensitivities", "interactions", "factorial_effects"),
+    ),
+    "What does tuning give?": ("pareto", "hypervolume_history", "lever_importances"),
+    "How much memory does a program need?": (
+        *("reserved_over_program", "reserved_over_requests", "recorded_against_replayed", "memory_by_card"),
+        *("region_layout", "lending_graph"),
+    ),
+    "What does it cost in hardware?": ("probe_accuracy_against_area", "probe_accuracy_against_gates", "probe_success"),
+    "How near is a model to a card or to a bound?": ("measured_and_predicted", "malloc_on_card", "reading_over_bound"),
+}
+"""The figures of the gallery by the question that they answer; all others show what happens in a run."""
+OTHERS = "What happens in a run?"
+
+
 def gallery_cards() -> str:
-    """Return the cards of all figures with a picture."""
+    """Return the cards of all figures with a picture, below the questions that they answer."""
     known: dict[str, Any] = {**STUDY_FIGURES.all(), **CALCULATIONS.all(), **FIGURES.all()}
-    names = [name for name in known if (GALLERY / f"{name}.png").exists()]
-    inside = "\n".join(_gallery_card(name, known[name].description) for name in sorted(names))
+    names = sorted(name for name in known if (GALLERY / f"{name}.png").exists())
+    placed = {name for members in GALLERY_QUESTIONS.values() for name in members}
+    groups = {**GALLERY_QUESTIONS, OTHERS: tuple(name for name in names if name not in placed)}
+    cards = {name: _gallery_card(name, known[name].description) for name in names}
+    return sections(
+        *(
+            part
+            for question, members in groups.items()
+            for part in (f"## {question}", _raw_gallery([cards[name] for name in members if name in cards]))
+        )
+    )
+
+
+def _raw_gallery(cards: Sequence[str]) -> str:
+    inside = "\n".join(cards)
     return f'```{{raw}} html\n<div class="gallery">\n{inside}\n</div>\n```'
 
 
