@@ -58,6 +58,8 @@ def test_the_headline_is_the_size_and_the_verdict():
     rates = [0.5 + 0.01 * k for k in range(12)]
     less = judge({"": compare(rates, [one - 0.25 for one in rates], better="higher")})[""]
     assert headline(less, RATES) == "completed rate: 0.25 less, sure worse"
+    more = judge({"": compare(old, [1.25 * one for one in old], better="higher", compared_by="ratio")})[""]
+    assert headline(more, RATES) == "completed rate: 1.25x better, sure"
     few = judge({"": compare(old[:3], [old[0] + 90, old[1] - 80, old[2] + 1], compared_by="ratio")})[""]
     assert "undecided" in headline(few, TIMES)
 

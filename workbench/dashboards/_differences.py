@@ -100,9 +100,8 @@ def headline(verdict: Verdict, measure: Measure) -> str:
         return f"{measure_words(measure)}: {size}, {word}"
     is_time = measure.better == "lower" and measure.unit in ("cycles", "ns", "us", "ms", "s")
     more, as_much = ("faster", "as fast") if is_time else ("better", "as good")
-    if one.size.mean < 1:
-        return f"{size} {as_much}, {word}"
-    return f"{size} {more}, {word}"
+    name = "" if is_time else f"{measure_words(measure)}: "
+    return f"{name}{size} {as_much if one.size.mean < 1 else more}, {word}"
 
 
 def _brief(verdict: Verdict, measure: Measure) -> str:
