@@ -84,8 +84,8 @@ def table_rows(notebook: nbformat.NotebookNode, cell_id: str) -> list[str]:
 
 
 def images_of(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    """Return the pictures of a notebook, without those of its second run."""
-    cells = (cell for cell in code_cells(notebook) if not cell.id.startswith(AGAIN))
+    """Return the pictures of a notebook, without those of its second run and those that dashboards leave."""
+    cells = (cell for cell in code_cells(notebook) if not cell.id.startswith((AGAIN, "dashboard")))
     return [out for cell in cells for out in cell.outputs if "image/png" in out.get("data", {})]
 
 
