@@ -136,7 +136,7 @@ class _Judge:
     def message(self, text: str, name: str) -> str:
         """Return the treatment of rows that do not stand any more, as a part of a sentence."""
         if not text:
-            return f"of {name} are done again: what they read was not noted."
+            return f"of {name} are done again: what they read was not recorded."
         return f"are done again: {self.changed(text)}, which {name} reads, is another than it was."
 
     def _provisional(self, text: str, code: str) -> str:

@@ -133,8 +133,9 @@ def moving_bound(demand: Demand) -> float:
     request, and the mean of the minima over time is at most the policy's own mean. No step asks that a region stay
     whole or where it was, or that the future be unknown, so that no policy escapes by moving, dividing or foreseeing.
 
-    A policy that refuses something, or lets it wait, is not bound by this. Compare it with the bound of what it
-    granted, when it did (`demand_of(record, granted_only=True)`), and report the share granted as well.
+    A policy that refuses something, or lets it wait, is not bound by this. Compare it with the bound of the granted
+    requests, at the times at which it granted them (`demand_of(record, granted_only=True)`). Report the share granted
+    as well.
 
     Returns
     -------

@@ -82,8 +82,8 @@ def was_served(run: Any, request: int) -> int:
 
 @routine
 def time_of(run: Any, request: int, which: int) -> int:
-    """Return the cycle at which a request came to its line (`which` = 0) or entered the critical section (1), or the
-    cycles for which it waited for a chunk (2)."""
+    """Return a time of a request. `which` = 0 is the cycle at which it came to its line, 1 the cycle at which it
+    entered the critical section. 2 is the number of cycles for which it waited for a chunk."""
     if which == 2:
         return run.state.held[request] if run.rules.grows > 0 else 0
     return run.state.acquired[request] if which else run.state.entered[request]
