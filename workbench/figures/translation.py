@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LETTERS = 30
 """Of a line of a bar's name."""
-_TITLE_LETTERS = 54
+_TITLE_LETTERS = 42
 """Of a title, over the width of a sheet."""
 
 
