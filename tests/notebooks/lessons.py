@@ -11,6 +11,8 @@ they are the seeds of the sweep itself, or what the rules of seeds compute from 
 from __future__ import annotations
 
 import ast
+import copy
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,9 +29,12 @@ MAIN = "main-comparison"
 """The tag of the cell that answers the question of a lesson."""
 
 
+_read = functools.cache(lambda name: nbformat.read(FOLDER / name, as_version=4))
+
+
 def read(name: str) -> nbformat.NotebookNode:
-    """Return a notebook of the project."""
-    return nbformat.read(FOLDER / name, as_version=4)
+    """Return a notebook of the project, each time a copy that a test may change."""
+    return copy.deepcopy(_read(name))
 
 
 def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

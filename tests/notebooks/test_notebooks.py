@@ -30,6 +30,10 @@ from tests.notebooks.lessons import (
 )
 from tests.public_traces import NAMED
 from tests.slow import LONG
+from workbench.metrics.measure import Measure
+from workbench.statistics import compare, judge
+from workbench.statistics.result_rows import ResultBlock, ResultRow
+from workbench.statistics.result_table import ResultTable
 
 FEW = 2
 """Seeds of `make test`: that every cell runs and what does not depend on seeds; `make test-long` reads the findings."""
@@ -306,12 +310,17 @@ def test_the_main_comparison_is_decided_at_the_seeds_of_the_lesson(name, monkeyp
     assert undecided(rows) == []
 
 
+CYCLES = Measure("drain_cycles", "cycles", "lower", "")
+
+
 def test_a_comparison_without_an_answer_is_noticed():
-    sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 3}
-    sweep |= {"policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "measures": ["drain_cycles"]}
-    cell = nbformat.v4.new_code_cell("wb.run(sweep, workers=0).comparisons()")
-    table = last_value([cell], {"wb": wb, "sweep": {**sweep, "baseline": {"placement": "first_fit"}}})
-    assert undecided(compared_rows(table)) == ["nearest_boundary: undecided"]
+    few, enough = ([10, 11, 12], [10, 12, 11]), ([20 + k for k in range(12)], [10 + k % 3 for k in range(12)])
+    verdicts = judge({"few": compare(*few), "enough": compare(*enough)})
+    rows = [ResultRow(name, None, verdict, is_baseline=False, bold=False) for name, verdict in verdicts.items()]
+    table = last_value(
+        [nbformat.v4.new_code_cell("table")], {"table": ResultTable([ResultBlock(CYCLES, "", "", rows)], [])}
+    )
+    assert undecided(compared_rows(table)) == ["few: undecided"]
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
