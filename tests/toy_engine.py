@@ -48,12 +48,12 @@ WARM = {"power": ClassPower(), "heat": RcHeat(step_cycles=5, capacity_j_per_k=1e
 @contextmanager
 def toy_engine() -> Iterator[None]:
     """For this time the engine `dispatch` is the toy."""
-    before, known = room._ready, dict(room._BUILT_IN)
+    before, known = room.MECHANISMS, dict(room._BUILT_IN)
     room._BUILT_IN.pop("dispatch")
-    room._ready = Registry("toy", "engine", later=room._BUILT_IN)
+    room.MECHANISMS = Registry("toy", "engine", later=room._BUILT_IN)
     room.enter(Mechanism(Toy(), MEASURES, measure, events))
     try:
         yield
     finally:
-        room._ready = before
+        room.MECHANISMS = before
         room._BUILT_IN.update(known)

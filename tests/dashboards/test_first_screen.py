@@ -22,7 +22,7 @@ TIMES = Measure("makespan_cycles", "cycles", "lower", "", compared_by="ratio")
 RATES = Measure("completed_rate", "", "higher", "")
 ENGINES = ["shared_memory", *(pytest.param(name, marks=pytest.mark.slow) for name in ("dispatch", "malloc", "pool"))]
 ENGINES += [pytest.param("translation", marks=pytest.mark.slow)]
-ENGINES += [pytest.param("node", marks=[pytest.mark.slow, pytest.mark.node])]
+ENGINES += [pytest.param("node", marks=pytest.mark.slow)]
 
 
 def close_to(value):

@@ -58,7 +58,7 @@ def toss(tmp_path, monkeypatch):
     (tmp_path / "identity_toss.py").write_text(MODULE)
     spec = importlib.util.spec_from_file_location("identity_toss", tmp_path / "identity_toss.py")
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setattr(room, "_ready", room._ready.copy())
+    monkeypatch.setattr(room, "MECHANISMS", room.MECHANISMS.copy())
     monkeypatch.setitem(sys.modules, "identity_toss", module)
     spec.loader.exec_module(module)
     return module
@@ -90,7 +90,7 @@ def test_an_engine_of_the_kit_and_its_kernel_come_to_a_worker_as_they_are(tmp_pa
     (tmp_path / "identity_coin.py").write_text(text.split("results = wb.run(")[0])
     spec = importlib.util.spec_from_file_location("identity_coin", tmp_path / "identity_coin.py")
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setattr(room, "_ready", room._ready.copy())
+    monkeypatch.setattr(room, "MECHANISMS", room.MECHANISMS.copy())
     monkeypatch.setitem(sys.modules, "identity_coin", module)
     spec.loader.exec_module(module)
     sweep = {"engine": "coin", "workload": "large_uniform", "seeds": 2}

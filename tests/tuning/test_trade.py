@@ -46,7 +46,7 @@ def front(
         j = objectives.index(objective)
         return contrast(values(start, j), values(end, j), objective)
 
-    trials = [SimpleNamespace(number=10 + k) for k in range(len(means))]
+    trials = [SimpleNamespace(name=f"trial {10 + k}") for k in range(len(means))]
     best = best or [True] * len(means)
     return Front(objectives, best, [list(row) for row in means], trials, between)
 
@@ -182,7 +182,7 @@ def reported(
     report = SimpleNamespace(points=[point, baseline, rival], seeds=[*range(seeds)], baseline_of=lambda _: baseline)
     front = SimpleNamespace(
         points=[point],
-        trials=[SimpleNamespace(number=7)],
+        trials=[SimpleNamespace(name="trial 7")],
         chosen=0,
         objectives=(WASTE, PACE),
         workloads=[""],

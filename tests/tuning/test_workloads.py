@@ -153,6 +153,6 @@ def test_figures_show_one_place_a_setting(two):
     from workbench.figures import study_figures
 
     drawn = study_figures()["pareto"].data(two)
-    assert len(drawn.panels[1].names) == len({*[p.id for p in two.front.points]}) + sum(
+    assert len(drawn.fresh.names) == len({*[p.id for p in two.front.points]}) + sum(
         point.id not in {p.id for p in two.front.points} for point in two.front.first_points
     )

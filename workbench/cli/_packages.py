@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from workbench.cli._output import say_json, say_lines, say_notes
+from workbench.cli._output import add_output_arguments, say_json, say_lines, say_notes
 from workbench.cli.commands import DONE
 from workbench.errors import InputError, unknown_name
 from workbench.guests import Guest, every_guest, guests, load, problems
@@ -72,7 +72,7 @@ def _check_preset(guest: Guest) -> None:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_output_arguments(parser)
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -90,7 +90,7 @@ def known_engine() -> Iterator[None]:
     try:
         yield
     finally:
-        del room._ready["known"]
+        del room.MECHANISMS["known"]
 
 
 def study(**changed: Any) -> dict[str, Any]:
