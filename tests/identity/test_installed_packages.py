@@ -62,3 +62,42 @@ def test_a_package_from_an_address_counts_by_its_archive_or_commit(install, orig
 
 def test_a_package_from_an_index_counts_by_its_version_alone(install):
     assert install("AIM = 3", None) == install("AIM = 4", None) == "labkit 1.0"
+
+
+def test_a_folder_of_packages_outside_of_pythons_own_is_installed(tmp_path, monkeypatch):
+    """As modules of a cluster, a `.pth` file or PYTHONPATH bring it; it counted as code of the user's."""
+    folder = tmp_path / "stack" / "site-packages"
+    folder.mkdir(parents=True)
+    (folder / "stackkit.py").write_text("AIM = 1\n")
+    (tmp_path / "mykit.py").write_text("AIM = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(folder)
+    owner.installed_folders.cache_clear()
+    owner._lies_installed.cache_clear()
+    importlib.invalidate_caches()
+    for name in ("stackkit", "mykit", "numba.core"):
+        importlib.import_module(name)
+    try:
+        assert [owner.owner_of(name) for name in ("stackkit", "mykit", "numba.core")] == [
+            "installed",
+            "user",
+            "installed",
+        ]
+    finally:
+        owner.installed_folders.cache_clear()
+        owner._lies_installed.cache_clear()
+        for name in ("stackkit", "mykit"):
+            del sys.modules[name]
+
+
+def test_the_folder_of_numba_is_installed_whatever_it_is_called(tmp_path, monkeypatch):
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text("")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "numba"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(tmp_path)
+    owner.installed_folders.cache_clear()
+    try:
+        assert tmp_path in owner.installed_folders()
+    finally:
+        owner.installed_folders.cache_clear()

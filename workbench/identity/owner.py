@@ -172,10 +172,17 @@ def _lies_installed(place: str) -> bool:
 
 @functools.cache
 def installed_folders() -> tuple[Path, ...]:
-    """Return the folders of the standard library and of installed packages."""
+    """Return the folders of the standard library and of installed packages.
+
+    Packages may lie outside of Python's own folders, by `PYTHONPATH` or a `.pth` file. Such a folder is installed if it
+    is called `site-packages` or `dist-packages`, or if NumPy or Numba lies in it.
+    """
     paths = sysconfig.get_paths()
     named = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     more = [*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(os.__file__)]
+    more += [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+    specs = (importlib.util.find_spec(name) for name in ("numpy", "numba"))
+    more += [os.path.dirname(os.path.dirname(spec.origin)) for spec in specs if spec is not None and spec.origin]
     return tuple(Path(os.path.abspath(path)) for path in dict.fromkeys([*named, *more]))
 
 
