@@ -66,7 +66,8 @@ def test_the_headline_is_the_size_and_the_verdict():
 
 def test_a_compilation_goes_on_without_the_page_and_says_how_far_it_is(monkeypatch, tmp_path):
     done = tmp_path / "done"
-    program = f"import pathlib, time; time.sleep(0.3); pathlib.Path({str(done)!r}).write_text({{!r}})"
+    wait = "import pathlib, time; time.sleep(0.3)"  # stands for a compilation
+    program = f"{wait}; pathlib.Path({str(done)!r}).write_text({{!r}})"
     monkeypatch.setattr(first_compile, "_PROGRAM", program)
     monkeypatch.setattr(first_compile, "INTERPRETED", False)
     monkeypatch.setattr(first_compile, "is_compiled", lambda _: False)
