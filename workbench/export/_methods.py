@@ -138,10 +138,10 @@ def _comparisons(runs: RunSet) -> Iterator[str]:
         if named := [escape(measure_words(one)) for one in measures if one.better != "neither"]:
             yield f"The size of a comparison in {', '.join(named)} is {_SIZES[kind]}."
     yield "Its direction is judged by the exact two-sided sign test over the seeds at which the two differ."
+    every = "the one comparison of this bundle" if count == 1 else f"all {count} comparisons of this bundle together"
     yield (
-        f"Holm's method corrects both tests of all {count} comparisons of this bundle together. A policy is called "
-        "better or worse where both tests are below 0.05 on one side. It is called so on average, or on most seeds, "
-        "where one is."
+        f"Holm's method corrects both tests of {every}. A policy is called better or worse where both tests are below "
+        "0.05 on one side. It is called so on average, or on most seeds, where one is."
     )
     if any(True for name in sweep.measures for _ in workload_groups(runs.plan, name)):
         yield (
