@@ -75,7 +75,7 @@ def share_of_cells(
     >>> cells = [Cell("a", True, 0.001, 1.0), Cell("b", False, 1.0, 0.001), Cell("c", False, 0.6, 0.5)]
     >>> finding = share_of_cells("H7.3", "in any", cells, 0, n=40)
     >>> finding.side, str(finding.interval), finding.note
-    ('for', '0.3333 [0.3333, 0.6667]', '1 of 3 cells: a; sure of 1, at most 2')
+    ('for', '0.33 [0.33, 0.67]', '1 of 3 cells: a; sure of 1, at most 2')
     """
     if not cells:
         raise wrong_value("", "cells", "must have at least one cell", [])
