@@ -158,7 +158,7 @@ def test_granules_that_are_no_power_of_two_and_nvidias_reserve():
         ({"preset": "h100", "segments": 4097}, "drain.yaml: machine.segments must be a whole number from 2 to 4096."),
         (
             {"segments": 2, "reserved_bytes": 2048},
-            "drain.yaml: machine.reserved_bytes must be less than the shared memory",
+            "drain.yaml: machine.reserved_bytes must leave room",
         ),
         (7, "drain.yaml: machine must be a preset's name or a mapping of levers. Got 7."),
         (None, "drain.yaml: machine must be a preset's name or a mapping of levers. Got None."),

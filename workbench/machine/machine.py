@@ -214,7 +214,7 @@ class Machine(Described):
     def check(self) -> None:
         if self.reserved_bytes >= self.shared_memory_bytes:
             raise InputError(
-                f"machine.reserved_bytes must be less than the shared memory of {self.shared_memory_bytes} bytes "
+                f"machine.reserved_bytes must leave room in the shared memory of {self.shared_memory_bytes} bytes "
                 f"(segments times granule_bytes). Got {self.reserved_bytes}. Nearest: {self.shared_memory_bytes - 1}."
             )
         check_more(self.more_resources)

@@ -167,7 +167,7 @@ def _refuse_other_kinds(spec: TraceApplications, kernels: KernelGroups, rows: in
         cure = "record it with torch.profiler.profile(profile_memory=True)"
         raise InputError(f"{spec.trace}: holds no memory events of device {kernels.launches.device}; {cure}.")
     if (memory[:, 3] < 0).any():
-        raise InputError(f"{spec.trace}: its memory events have no addresses, so it is not known what is released.")
+        raise InputError(f"{spec.trace}: its memory events have no addresses, so nobody knows what is released.")
 
 
 class _Writer:

@@ -101,7 +101,7 @@ def test_changes_that_are_not_in_the_file_are_not_left_out_silently(tmp_path):
     assert read_trace(path).kernels.rows == 3
     (tmp_path / "t.db-wal").write_bytes(b"x")
     assert refusal(path).startswith(
-        "its last changes stand in t.db-wal next to it, as its writer did not end well; let `sqlite3"
+        "its last changes stand in t.db-wal beside it, as its writer did not end well; let `sqlite3"
     )
 
 
@@ -111,7 +111,7 @@ def test_a_database_that_is_still_written_is_refused(tmp_path):
         writing.execute("PRAGMA journal_mode = wal")
         writing.execute(f'DELETE FROM "rocpd_kernel_dispatch{profiles.UUID}" WHERE id = 1')
         writing.commit()
-        assert refusal(path).startswith("its last changes stand in t.db-wal next to it")
+        assert refusal(path).startswith("its last changes stand in t.db-wal beside it")
     assert read_trace(path).kernels.rows == 2
 
 

@@ -204,7 +204,7 @@ class Database:
             log = path.with_name(path.name + ending)
             if log.is_file() and log.stat().st_size:
                 raise InputError(
-                    f"{self.where}: its last changes stand in {log.name} next to it, as its writer did not end well; "
+                    f"{self.where}: its last changes stand in {log.name} beside it, as its writer did not end well; "
                     f"let `sqlite3 {path.name} 'PRAGMA wal_checkpoint(TRUNCATE)'` write them into it."
                 )
 
