@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -155,3 +156,20 @@ def test_the_cases_have_every_word_and_every_kind_of_run_that_does_not_end():
     for row, block in rows:
         kinds["bold" if row.bold else "plain"].add(block.measure.name)
     assert kinds["bold"] == kinds["plain"] == {*MEASURES}
+
+
+WORDS = ("sure", "on average", "on most seeds", "as good as equal", "more seeds", "exact", "not compared", "hangs at")
+"""Words of rows that a reader has to be told."""
+
+
+@pytest.mark.parametrize("case", range(0, 150, 5))
+def test_the_key_explains_every_word_of_the_rows_and_no_other(case):
+    table, _ = made(case)
+    cells = "\n".join(one.verdict for block in table.blocks for one in block.texts)
+    key = "\n".join(table.key)
+    told = {
+        word: re.search(rf"^{'undecided' if word == 'more seeds' else word}: ", key, re.M) is not None for word in WORDS
+    }
+    assert told == {word: word in cells for word in WORDS}
+    assert ("hangs (a of b)" in key) == any(row.always_hangs for block in table.blocks for row in block.rows)
+    assert "least effect)" not in key and "{" not in key

@@ -68,7 +68,11 @@ class ResultTable(NamedTuple):
         together = f"{family} comparison{'s' * (family != 1)}"
         least = {least_text(one, at.of.is_ratio) for at, one in judged_by if one.least is not None and at.of.least}
         effect = f"the least effect ({least.pop()})" if len(least) == 1 else "the least effect"
-        lines += [f"{words[0]}: {words[1].format(m=together, e=effect)}" for words in _MEANINGS if words[-1] in texts]
+        lines += [
+            f"{word}: {meaning.format(m=together, e=effect)}"
+            for word, (sign, meaning) in _MEANINGS.items()
+            if sign in texts
+        ]
         return lines + [_ALWAYS] * any(row.always_hangs for row, _ in rows) + [_AT_SOME] * ("hangs at " in texts)
 
 
@@ -76,16 +80,16 @@ _SIZES = {
     True: "geometric mean of paired ratios; the 95 % interval is of one row alone",
     False: "mean paired difference; the 95 % interval is of one row alone",
 }
-_MEANINGS = (
-    ("sure", "on average and at more than half of the seeds, corrected over {m} (Holm)"),
-    ("on average", "the size is shown, the direction is not"),
-    ("on most seeds", "the direction is shown, the size is not"),
-    ("as good as equal", "the 90 % interval lies within {e}"),
-    ("undecided", "so many more seeds show {e} with a chance of 80 %", " more seeds"),
-    ("exact", "nothing is drawn, so one run is all that there is"),
-    ("not compared", "no seed has a value of both"),
-)
-"""A word of a verdict, its meaning, and the text that calls for it if that is another one."""
+_MEANINGS = {
+    "sure": ("sure", "on average and at more than half of the seeds, corrected over {m} (Holm)"),
+    "on average": ("on average", "the size is shown, the direction is not"),
+    "on most seeds": ("on most seeds", "the direction is shown, the size is not"),
+    "as good as equal": ("as good as equal", "the 90 % interval lies within {e}"),
+    "undecided": (" more seeds", "so many more seeds show {e} with a chance of 80 %"),
+    "exact": ("exact", "nothing is drawn, so one run is all that there is"),
+    "not compared": ("not compared", "no seed has a value of both"),
+}
+"""By word of a verdict: the text of a row that calls for it, and its meaning."""
 
 
 def result_table(runs: RunSet, measure: str | None = None) -> ResultTable:
