@@ -86,6 +86,15 @@ def test_names_that_collide_upright_too_are_dropped():
     assert overlaps(sheet) == []
 
 
+def test_the_name_of_a_row_is_never_dropped():
+    with formatted(Format(width=3.4)), plot_style.paper():
+        sheet, (axes,) = plot_style.stacked(1, 0.6)
+        axes.plot(range(12), range(12))
+        axes.set_yticks(range(12), [f"policy {k}" for k in range(12)])
+    sheet.draw_without_rendering()
+    assert [text.get_text() for text in axes.get_yticklabels()] == [f"policy {k}" for k in range(12)]
+
+
 def test_of_numbers_every_other_one_is_dropped_where_they_collide():
     sheet, axes = plain([f"{1000 * k:,}" for k in range(14)])
     kept = [text.get_text() for text in axes.get_xticklabels()]

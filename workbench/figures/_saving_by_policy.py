@@ -121,7 +121,9 @@ def draw_saving_by_policy(data: SavingByPolicy) -> Figure:
     drawn = _parts(data.panels)
     scales = {scale for scale, _ in drawn}
     own_axis = 0.2 if len(scales) > 1 else 0.0
-    heights = [0.3 + own_axis + 0.13 * len(part.names) for _, part in drawn]
+    lines = marks.lines_of_names([name for _, part in drawn for name in part.names])
+    row = 0.13 if lines == 1 else 0.13 * lines + 0.05
+    heights = [0.3 + own_axis + row * len(part.names) for _, part in drawn]
     if sum(heights) > MOST_INCHES:
         return _heat_map(data)
     figure, axes = plot_style.stacked(len(drawn), heights, share_x=len(scales) == 1)

@@ -45,7 +45,7 @@ def _separate(side: Axis, direction: str, unit: float) -> bool:
     if direction == "x" and not all(map(_is_number, labels)):
         _turn(labels, unit)
         labels = tick_labels(side)
-    if collide(labels, direction, unit):
+    if (direction == "x" or all(map(_is_number, labels))) and collide(labels, direction, unit):
         _drop(side, direction, unit)
     return True
 

@@ -83,6 +83,15 @@ _DOTS: dict[str, dict[str, Any]] = {
 }
 
 
+MOST_LETTERS_OF_A_NAME = 34
+"""Longer names of rows have several lines."""
+
+
+def lines_of_names(names: Sequence[str]) -> int:
+    """Return the most lines of a name of a row."""
+    return max((len(textwrap.wrap(words(name), MOST_LETTERS_OF_A_NAME)) for name in names), default=1)
+
+
 def dots(axes: Axes, names: Sequence[str], x: Means, kinds: Sequence[str] = ()) -> None:
     """Draw one row a name, the first on top: a dot on its interval, hollow where the interval holds zero or is unknown.
 
@@ -135,7 +144,7 @@ def _hatched() -> dict[str, Any]:
 
 
 def _name_rows(axes: Axes, rows: np.ndarray, names: Sequence[str]) -> None:
-    axes.set_yticks(rows, [words(name) for name in names])
+    axes.set_yticks(rows, [textwrap.fill(words(name), MOST_LETTERS_OF_A_NAME) for name in names])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.grid(axis="x", color=palette().grid, linewidth=0.5)
