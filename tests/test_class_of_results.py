@@ -8,7 +8,7 @@ import pandas as pd
 
 import workbench as wb
 from workbench.experiments.plan import make_plan
-from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.results import Results, gather
 from workbench.experiments.saved_results import run_kept
 from workbench.experiments.stop_rule import EverySeed, run_plan
 from workbench.experiments.sweep import read_sweep
@@ -27,7 +27,7 @@ def test_runs_that_packages_below_make_are_results(tmp_path):
     """They had a table and no summary, such as the held-out runs of a study and those of a claim."""
     plan = make_plan(read_sweep(SWEEP))
     runs = run_kept(plan, tmp_path / "kept", lambda plan, store: run_plan(plan, store, 0, stop=EverySeed()))
-    assert type(runs) is type(RunSet(plan, ())) is wb.Results
+    assert type(runs) is Results is wb.Results
     assert isinstance(runs.summary(), pd.DataFrame) and runs.sentences()
     assert runs.table.equals(wb.open_results(tmp_path / "kept").table)
 
@@ -52,4 +52,4 @@ def test_a_class_of_the_users_stays_itself():
     plan = wb.plan(SWEEP)
     assert type(Mine(plan, ())) is Mine
     assert type(Mine(plan, ()).only("first_fit")) is Mine
-    assert type(pickle.loads(pickle.dumps(RunSet(plan, ())))) is wb.Results
+    assert type(pickle.loads(pickle.dumps(Results(plan, ())))) is Results

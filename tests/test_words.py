@@ -48,6 +48,15 @@ def test_the_former_word_of_the_interface_of_sweeps_warns_as_well():
         assert api.planned is wb.plan
 
 
+def test_the_former_class_of_runs_is_that_of_the_results_and_warns():
+    with pytest.warns(DeprecationWarning, match=r"RunSet is Results in workbench\.experiments\.results since 0\.6;"):
+        from workbench.experiments.run_set import RunSet
+    assert RunSet is wb.Results
+    with pytest.warns(DeprecationWarning, match=r"gather is in workbench\.experiments\.results since 0\.6;"):
+        from workbench.experiments.run_set import gather
+    assert gather.__module__ == "workbench.experiments.results"
+
+
 def test_a_word_of_today_does_not_warn_and_an_unknown_one_is_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -3,7 +3,6 @@
 from workbench import policies as policies
 from workbench.advice.messages.answer import advise_message as advise_message
 from workbench.advice.torch_memory.advice import advise as advise
-from workbench.api import Results as Results
 from workbench.api import blame as blame
 from workbench.api import discover as discover
 from workbench.api import figure as figure
@@ -21,6 +20,7 @@ from workbench.compiled import kernel as kernel
 from workbench.dashboards import add_dashboard as add_dashboard
 from workbench.dashboards import dashboard as dashboard
 from workbench.experiments.progress import status as status
+from workbench.experiments.results import Results as Results
 from workbench.explain.coresident import coresident as coresident
 from workbench.explain.occupancy import occupancy as occupancy
 from workbench.figures import Recipe as Recipe

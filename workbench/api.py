@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import InputError
 from workbench.experiments.fronts import front_diff
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.progress import usual_watcher
+from workbench.experiments.results import Results
+from workbench.experiments.results import gather as gathered
 from workbench.experiments.results_folder import SWEEP, held
-from workbench.experiments.run_set import RunSet
-from workbench.experiments.run_set import gather as gathered
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, check_pool
 from workbench.experiments.saved_results import name_in, open_folder, resolved, with_planned, write_results, write_sweep
 from workbench.experiments.shard_folder import claim_shard
@@ -38,164 +38,9 @@ if TYPE_CHECKING:
     from workbench.explain.discovery import Discovery
     from workbench.explain.sensitivity import Sensitivity
     from workbench.explain.sensitivity.analysis import Of
-    from workbench.statistics.result_table import ResultTable
 
 MEASURE = "group_p99_cycles"
 """What blame looks at unless another measure is named."""
-
-
-class Results(RunSet):
-    """The runs of a sweep: table, statistics, events, figures, export.
-
-    It is the class of all results. `RunSet` is what packages below know of it.
-    """
-
-    def summary(self) -> pd.DataFrame:
-        """Return, per point and measure, n, mean, interval, and the paired difference to the baseline, with its
-        test; refused of a shard, as all that sums runs up."""
-        from workbench.statistics.summary import summary
-
-        return summary(self)
-
-    def sentences(self, measure: str | None = None) -> list[str]:
-        """Say what came out, of all measures or one, a sentence a comparison with the baseline: verdict, difference,
-        interval, corrected p."""
-        from workbench.statistics.sentences import sentences
-
-        return sentences(self, measure)
-
-    def _repr_html_(self) -> str:
-        from workbench.statistics.result_card import results_card
-
-        return results_card(self).html
-
-    def __repr__(self) -> str:
-        """Return runs, points and the table of results in 80 columns and 30 lines, as `print` shows them."""
-        from workbench.statistics.result_card import results_card
-
-        return results_card(self).text
-
-    def comparisons(self, measure: str | None = None) -> ResultTable:
-        """Return the table of results, of all measures or one: a block per workload and measure, a row per policy.
-
-        A notebook shows it; `print` gives it in 80 columns.
-        """
-        from workbench.statistics.result_table import result_table
-
-        return result_table(self, measure)
-
-    def figure_data(self, name: str, **choices: Any) -> Any:
-        """Return the data of a figure, as a named tuple of arrays; its data function has the choices, such as
-        `measure`."""
-        from workbench.figures import figure
-
-        return figure(name, self.plan.sweep.mechanism.engine.name).choose(self, **choices)
-
-    def figure(self, name: str, *, width: float | None = None, dark: bool = False, **choices: Any) -> Figure:
-        """Draw a figure by its name with Matplotlib, so many inches wide, on light or dark paper; a notebook cell shows
-        it."""
-        from workbench.figures import figure
-        from workbench.figures.plot_style import WIDTH, Format, formatted
-
-        data = self.figure_data(name, **choices)
-        with formatted(Format(width=WIDTH if width is None else width, is_dark=dark)):
-            return figure(name, self.plan.sweep.mechanism.engine.name).draw(data)
-
-    def only(self, *words: str) -> Results:
-        """Return the points that words name, with their baselines: values of varied levers, or LEVER=VALUE.
-
-        Their p-values stay corrected over all comparisons of the sweep.
-
-        `results.only("best_fit", "segments=64").figure("pareto")`; errors as of `workbench results --only`.
-        """
-        from workbench.experiments.point_selection import only_points
-
-        return only_points(self, words)
-
-    def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
-        """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
-        `morris`."""
-        from workbench.explain.sensitivity import Sensitivity, analyse
-
-        self.check_whole()
-        return Sensitivity(self, analyse(self, measure, of))
-
-    def discover(
-        self,
-        measure: str | None = None,
-        *,
-        win: bool = False,
-        clear: bool = False,
-        above: float | None = None,
-        below: float | None = None,
-        boxes: int = 1,
-        density: float | None = None,
-    ) -> Discovery:
-        """Search where in the space of its levers a policy loses, as a box of limits; arguments as of
-        `workbench.discover`."""
-        from workbench.explain.discovery import discover, interest_of
-
-        self.check_whole()
-        return discover(self, measure, interest_of(win, clear, above, below), boxes, density)
-
-    def export(
-        self,
-        to: str | Path,
-        style: str = "ieee",
-        columns: Literal[1, 2] = 1,
-        measures: Sequence[str] | None = None,
-        figures: Sequence[str] | None = None,
-    ) -> Path:
-        """Write a bundle for a paper: tables, figures with captions and data, numbers as macros, methods, references.
-
-        Parameters
-        ----------
-        style : {"ieee", "acm", "usenix"}
-            The venue: column width, letters of figures, class of the example.
-        columns : {1, 2}
-            How many columns of the paper a figure is wide.
-        measures, figures : sequences of names, optional
-            Which of them, any of the engine's; those of the sweep if None.
-
-        Raises
-        ------
-        InputError
-            These are some points of a sweep alone (`only`), or a shard; or there is no such style, measure or figure.
-        """
-        from workbench.export.bundle import export
-
-        self.check_whole()
-        if self.whole is not None:
-            raise InputError("a bundle holds a whole sweep, over which its p-values are corrected: export all points.")
-        if self.code_notes:
-            raise InputError(f"a bundle holds the code of its sweep: {self.code_notes[0]}")
-        return export(self, Path(to), style, columns, measures, figures)
-
-    def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
-        """Write the timeline of a run of a dispatcher or a node: a file that ui.perfetto.dev and chrome://tracing open.
-
-        Parameters
-        ----------
-        run_id : str
-            Which run, as `table` names it.
-        cycles : (int, int), optional
-            From when to when; the whole run if None.
-        """
-        from workbench.export.timeline import write_timeline
-
-        return write_timeline(self.record(run_id, events=True), Path(to), cycles)
-
-    def snapshot(self, run_id: str, to: str | Path) -> Path:
-        """Write a run of a memory pool as a memory snapshot of PyTorch, which pytorch.org/memory_viz opens.
-
-        Parameters
-        ----------
-        run_id : str
-            Which run, as `table` names it.
-        """
-        from workbench.export.memory_snapshot import write_snapshot
-
-        return write_snapshot(self.record(run_id), Path(to))
 
 
 def run(
@@ -266,15 +111,15 @@ def run(
             raise InputError(f"{part.name} is kept in a folder, from which it is gathered: name one as `out`.")
         rows = Store(None)
         seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat, stop=stop_rule(todo.sweep))
-        return _watched(_results(gathered(todo, rows, None, seconds)), progress)
+        return _watched(_settled(gathered(todo, rows, None, seconds)), progress)
     with held(Path(out)) as folder, closing(Store(folder, name_in(todo, folder), shard=part)) as rows:
         _say_changed_front(todo, folder, progress)
         todo = with_planned(todo, folder, rows)
         if part is not None:
             claim_shard(todo, rows)
-        write_sweep(RunSet(todo, ()), folder)
+        write_sweep(Results(todo, ()), folder)
         seconds = run_plan(todo, rows, workers, executor, progress, limit_seconds, repeat, stop=stop_rule(todo.sweep))
-        results = _kept(_results(gathered(todo, rows, folder, seconds)))
+        results = _kept(_settled(gathered(todo, rows, folder, seconds)))
         rows.prove_place()
         return _watched(results, progress)
 
@@ -332,7 +177,7 @@ def sensitivity(
     progress: Progress | None = None,
 ) -> Sensitivity:
     """Estimate which levers a measure depends on, alone and together: Sobol's indices or Morris's effects, with
-    intervals. Sobol's indices or Morris's effects, with intervals.
+    intervals.
 
     A study is a sweep whose ranges are drawn by `design: {saltelli: ...}` or `{morris: ...}`. Its evaluations are
     ordinary runs: with a folder they are kept, and what is kept is not run again.
@@ -657,7 +502,7 @@ def open_results(folder: str | Path) -> Results:
     from workbench.export.manifest import is_bundle
 
     place = Path(folder)
-    return _results(open_bundle(place) if is_bundle(place) else open_folder(place))
+    return _settled(open_bundle(place) if is_bundle(place) else open_folder(place))
 
 
 def figure(name: str, /, **choices: Any) -> Figure:
@@ -710,14 +555,13 @@ def _say_changed_front(todo: Plan, folder: Path, progress: Progress | None) -> N
     """Say where the front that a sweep varies over is another than when the folder was last run."""
     if not (folder / SWEEP).is_file():
         return
-    changed = front_diff(read_mapping(folder / SWEEP), resolved(RunSet(todo, ())))
+    changed = front_diff(read_mapping(folder / SWEEP), resolved(Results(todo, ())))
     if changed:
         (progress or usual_watcher()).say(changed)
 
 
-def _results(runs: RunSet) -> Results:
+def _settled(runs: Results) -> Results:
     """Return the results of runs: those up to the seed at which adaptive seeds stop."""
-    assert isinstance(runs, Results)
     done = settled(runs)
     if done is runs.plan:
         return runs

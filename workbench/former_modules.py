@@ -34,6 +34,7 @@ _MOVED: dict[str, tuple[str, ...]] = {
     ),
     "experiments.notebooks": ("workbench.notebooks",),
     "experiments.pools": ("workbench.executors",),
+    "experiments.run_set": ("workbench.experiments.results", "workbench.experiments.hangs"),
     "experiments.row": (
         "workbench.runs.row",
         "workbench.runs.run",
@@ -95,8 +96,8 @@ _MOVED: dict[str, tuple[str, ...]] = {
 }
 """Each module of 0.5 that moved, below `workbench`, and the modules that hold its words now."""
 
-_RENAMED = {"docs.drawings": {"shown": "drawing"}}
-"""Words of 0.5 that have another name in the same module, by the module below `workbench`."""
+_RENAMED = {"docs.drawings": {"shown": "drawing"}, "experiments.run_set": {"RunSet": "Results"}}
+"""Words of 0.5 that have another name now, by the module of 0.5 below `workbench`."""
 
 _GONE = {"studies.malloc_validation": {"survey_table": "`workbench validate malloc` compares allocators with a card"}}
 """Words of 0.5 that are gone, by the module below `workbench`, and what to use today."""
@@ -156,14 +157,17 @@ class _FormerModule(ModuleType):
     """Gives the words of a module that moved."""
 
     def __getattr__(self, word: str) -> Any:
+        former = self.__name__.removeprefix(_PACKAGE)
+        name_now = _RENAMED.get(former, {}).get(word, word)
         for name in now(self.__name__) or () if not word.startswith("__") else ():
             module = importlib.import_module(name)
-            if hasattr(module, word):
-                message = f"{self.__name__}: {word} is in {name} since 0.6; the former name goes with 0.7"
+            if hasattr(module, name_now):
+                moved_to = f"in {name}" if name_now == word else f"{name_now} in {name}"
+                message = f"{self.__name__}: {word} is {moved_to} since 0.6; the former name goes with 0.7"
                 warnings.warn(message, DeprecationWarning, stacklevel=2)
-                setattr(self, word, value := getattr(module, word))
+                setattr(self, word, value := getattr(module, name_now))
                 return value
-        if today := _GONE.get(self.__name__.removeprefix(_PACKAGE), {}).get(word):
+        if today := _GONE.get(former, {}).get(word):
             raise ImportError(f"{self.__name__}: {word} is gone since 0.6; {today}")  # `from` hides an AttributeError
         raise AttributeError(f"module {self.__name__!r} has no attribute {word!r}")
 

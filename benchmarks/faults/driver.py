@@ -17,8 +17,8 @@ from typing import Any
 from benchmarks.faults.runs import faulty_plan
 from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
+from workbench.experiments.results import Results, gather
 from workbench.experiments.results_folder import held
-from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import run_missing
 from workbench.experiments.saved_results import write_table
 from workbench.experiments.store import Store
@@ -35,7 +35,7 @@ class Log(Silent):
         self._file.write(f"{row.id}\n".encode())
 
 
-def drive(folder: Path, log: Path, request: dict[str, Any]) -> RunSet:
+def drive(folder: Path, log: Path, request: dict[str, Any]) -> Results:
     """Run what is missing and write the table."""
     plan = faulty_plan(**request["plan"])
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from workbench.claims import translation
 from workbench.claims.cases import area
 from workbench.claims.claim import Evidence
 from workbench.claims.translation import CLAIMS, factorial
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.policies.translation import directory_bits, entry_bits
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.locate import FRAME_BITS
@@ -32,7 +32,7 @@ class Short(Evidence):
         super().__init__(seeds, None, 1, None)
         self.count = count
 
-    def runs(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
+    def runs(self, name: str, sweep: Mapping[str, Any]) -> Results:
         return super().runs(name, {**sweep, "workload": {**sweep["workload"], "count": self.count}})
 
 

@@ -6,7 +6,7 @@ import workbench as wb
 from workbench.api import run
 from workbench.errors import InputError
 from workbench.experiments.kept_points import NotRead
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.seeds import different_workloads, draws, draws_nothing
 
 CONSTANT = {"synthetic": "random_workgroups", "count": 20, "size": 4, "duration": 9}
@@ -102,7 +102,7 @@ STENCIL, GATHER = {"synthetic": "stencil_steps", **ALIKE}, {"synthetic": "graph_
     ],
 )
 def test_a_point_is_exact_where_nothing_draws(config, exact):
-    runs = RunSet(wb.plan({**config, "seeds": 1}), [])
+    runs = Results(wb.plan({**config, "seeds": 1}), [])
     point = runs.points[0]
     assert runs.is_exact(point) is exact
     assert draws_nothing(point.setup, runs.plan.sweep.mechanism.engine.workload_kind) is exact
@@ -156,5 +156,5 @@ def test_an_engine_of_the_users_may_draw_by_itself():
 
 
 def test_a_point_whose_code_was_not_run_is_not_exact():
-    runs = RunSet(wb.plan(sweep(CONSTANT, seeds=1)), [])
+    runs = Results(wb.plan(sweep(CONSTANT, seeds=1)), [])
     assert not runs.is_exact(runs.points[0]._replace(setup=NotRead("it is a stranger's")))

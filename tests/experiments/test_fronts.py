@@ -12,7 +12,7 @@ import workbench as wb
 from tests.experiments.sweep_validator import sweep_validator
 from workbench.errors import InputError
 from workbench.experiments.fronts import front_diff
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.saved_results import resolved
 
 FRONT = {
@@ -103,12 +103,12 @@ def test_a_folder_beside_the_sweep_comes_before_one_of_the_current_folder(tuned,
 def test_the_kept_sweep_holds_the_points_and_a_later_study_changes_nothing_in_it(tuned, tmp_path):
     sweep = {**NEXT, "vary": {"front": tuned}}
     before = wb.plan(sweep)
-    kept = resolved(RunSet(before, ()))
+    kept = resolved(Results(before, ()))
     later = {**FRONT, "policy": {**FRONT["policy"], "placement": {"vary": ["last_fit", "best_fit"], "zip": "front"}}}
     (tmp_path / tuned / "sweep.yaml").write_text(yaml.safe_dump(later))
     assert [point.id for point in wb.plan(kept).points] == [point.id for point in before.points]
     assert "front of tuned" in str(kept)
-    now = resolved(RunSet(wb.plan(sweep), ()))
+    now = resolved(Results(wb.plan(sweep), ()))
     assert front_diff(kept, now) == (
         "the front of tuned is another than when this folder was run: 2 points are new, 2 are gone."
     )

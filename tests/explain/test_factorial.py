@@ -10,7 +10,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.experiments.plan import Plan, make_plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import read_sweep
 from workbench.explain.factorial import factorial
 from workbench.figures import figure
@@ -45,7 +45,7 @@ def drawn(gains, noise=5.0, message=SWEEP, lacks=lambda point, seed: False):
             failed = lacks(point, run.seed)
             values = {} if failed else {"drain_cycles": 1000 - gained + own[run.seed] + common[run.seed]}
             rows.append(Row(run.id, point.id, run.seed, "failed" if failed else "done", "", 0.0, values))
-    return RunSet(plan, rows)
+    return Results(plan, rows)
 
 
 def found(runs):
@@ -125,7 +125,7 @@ def test_a_design_without_a_combination_is_refused():
     runs = drawn((0, 0, 0))
     plan = Plan(runs.plan.sweep, runs.plan.points[1:])
     with pytest.raises(InputError, match=r"2 factors needs 4 points, one a combination, of small_uniform\. Got 3"):
-        found(RunSet(plan, runs.rows.values()))
+        found(Results(plan, runs.rows.values()))
 
 
 def test_the_figure_draws_every_effect_with_its_interval(tmp_path):

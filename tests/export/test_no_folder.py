@@ -13,8 +13,8 @@ from tests.export.test_own_parts import FIGURE
 from tests.notebooks.test_batch import finished, written
 from workbench.experiments.designs.draw import draw
 from workbench.experiments.plan import make_plan
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import SWEEP
-from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.export.verify import verify
 from workbench.figures.registry import FIGURES
@@ -154,7 +154,7 @@ def test_the_columns_of_every_table_are_the_same_and_name_no_file(made):
     """Three classes `Deep`, two of them of files of one name, and two traces of one name, are four columns."""
     tables = [wb.open_results(made / "results").table, pd.read_parquet(made / "results" / "results.parquet")]
     bundled = [make_plan(read_sweep(made / name / SWEEP)) for name in ("paper", "reopened")]
-    first, *others = [list(table.columns[4:-2]) for table in tables] + [RunSet(one, ()).varied for one in bundled]
+    first, *others = [list(table.columns[4:-2]) for table in tables] + [Results(one, ()).varied for one in bundled]
     assert all(other == first for other in others)
     assert first[:2] == ["policy.placement", "workload.file"]
     names = r"policy\.placement\.deep@(deep|other#[0-9a-f]{4}|other#[0-9a-f]{4})\.depth"

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.engines.kit.engine import Setup
 from workbench.engines.shared_memory import SharedMemoryOptions
 from workbench.experiments.plan import Plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import Sweep
 from workbench.machine import Machine
@@ -75,7 +75,7 @@ def runs(
     failed: Iterable[tuple[str, int]] = (),
     named: Iterable[str] = (),
     measures: Iterable[str] = tuple(MEASURES),
-) -> RunSet:
+) -> Results:
     """Runs of policies at seeds 0, 1, 2, ...
 
     Parameters
@@ -117,7 +117,7 @@ def runs(
     mechanism = Mechanism(Handed(records), MEASURES, measure, events)
     seeds = [*range(max(map(len, points.values())))]
     sweep = Sweep("by_hand", "by_hand.yaml", Path(), {}, mechanism, seeds, [*measures], [*named])
-    return RunSet(Plan(sweep, planned), rows)
+    return Results(Plan(sweep, planned), rows)
 
 
 def _setup(policy: str, segments: int) -> Setup:

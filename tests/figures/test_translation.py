@@ -13,7 +13,7 @@ import pytest
 import workbench as wb
 from workbench.engines.translation import Translation
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures import figure
 from workbench.figures.estimates import Means, mean_curve
 from workbench.metrics.translation import counted_over_time
@@ -33,11 +33,11 @@ SWEEP: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def found() -> RunSet:
+def found() -> Results:
     return wb.run(SWEEP, workers=0)
 
 
-def simulated(runs: RunSet, point: int) -> list[TranslationRecord]:
+def simulated(runs: Results, point: int) -> list[TranslationRecord]:
     """The records of a point with the log of what happened, seed by seed."""
     return [Translation().simulate(runs.points[point].setup, seed, events=True) for seed in (0, 1)]
 
@@ -170,7 +170,7 @@ def test_columns_are_of_one_length_and_name_what_is_drawn(name, found):
     assert len(set(columns["line"])) == (4 if name == "core_affinity" else 2)
 
 
-def drawn(name: str, runs: RunSet) -> Any:
+def drawn(name: str, runs: Results) -> Any:
     recipe = figure(name)
     return recipe.draw(recipe.data(runs))
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
 from workbench.figures._where_it_holds import edges
@@ -46,7 +46,7 @@ def drawn_runs(message=SWEEP, failing=lambda point, seed: False, measure="drain_
             failed = failing(point, seed)
             result = {} if failed else {measure: mean + noise[seed]}
             rows.append(Row(run.id, point.id, seed, "failed" if failed else "done", "", 0.0, result))
-    return RunSet(plan, rows)
+    return Results(plan, rows)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
 from workbench.figures._where_time_goes import PARTS
@@ -38,7 +38,7 @@ def drawn(without=()):
         rows.append(
             Row(run.id, run.point.id, run.seed, "failed" if failed else "done", "", 0.0, {} if failed else values)
         )
-    return RunSet(plan, rows)
+    return Results(plan, rows)
 
 
 def test_every_part_has_a_place():

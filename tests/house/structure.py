@@ -6,7 +6,8 @@ Three things are faults: modules that import each other in a circle, a module ab
 that is used far above its definition. The size is printed as a trend and refuses nothing.
 
 Code is each line that is neither blank nor a comment nor a docstring. A table is a module whose longest statement is a
-literal of more than half of its code; a table may have any length.
+literal of more than half of its code; a table may have any length. `ignore_imports` of the import walls in
+pyproject.toml lists the imports that close no circle.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import ast
 import re
 import statistics
 import sys
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -226,11 +228,27 @@ def faults(of: list[Module]) -> list[str]:
     ]
 
 
+def ignored(root: Path = ROOT) -> re.Pattern[str]:
+    """Return the pattern of the imports that the walls ignore, each written as `importer -> imported`.
+
+    >>> bool(ignored().fullmatch("workbench.experiments.results -> workbench.statistics.summary"))
+    True
+    """
+    walls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    listed = [re.escape(one) for wall in walls for one in wall.get("ignore_imports", ())]
+    return re.compile("|".join(one.replace(r"\*\*", ".+").replace(r"\*", r"[^.]+") for one in listed) or r"(?!)")
+
+
 def _circle_faults(of: Mapping[str, Module]) -> Iterator[str]:
-    for group in circles({name: module.edges for name, module in of.items()}):
+    leaves_out = ignored().fullmatch
+    needs = {
+        name: {other: line for other, line in module.edges.items() if not leaves_out(f"{name} -> {other}")}
+        for name, module in of.items()
+    }
+    for group in circles(needs):
         yield f"a circle of {len(group)} modules: remove imports until none leads back"
         for name in group:
-            edges = sorted((line, other) for other, line in of[name].edges.items() if other in group)
+            edges = sorted((line, other) for other, line in needs[name].items() if other in group)
             yield from (f"    {of[name].path}:{line} {name} imports {other}" for line, other in edges)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.house import structure
-from tests.house.structure import circles, faults, modules, trend
+from tests.house.structure import circles, faults, ignored, modules, trend
 
 MODULE = '''"""A text."""
 
@@ -80,6 +80,15 @@ def test_a_submodule_needs_no_parent_and_a_literal_alone_is_no_import(package):
     assert faults(package(**below, one="NAMES = ('a.sub', 'a.sub.two')\nrun(['-m', 'a.sub'])")) == []
     assert faults(package(**below, one="import importlib\nimportlib.import_module('a')")) == []
     assert len(faults(package(**below, one="from a import sub"))) == 4
+
+
+def test_only_imports_of_the_results_close_no_circle():
+    matches = ignored().fullmatch
+    assert matches("workbench.experiments.results -> workbench.explain.discovery.discovery")
+    assert matches("workbench.experiments.results -> workbench.experiments.point_selection")
+    assert not matches("workbench.experiments.results -> workbench.statistics.deep.inside")
+    assert not matches("workbench.experiments.results -> workbench.experiments.plan")
+    assert not matches("workbench.experiments.store -> workbench.statistics.summary")
 
 
 def test_circles_are_sets_of_modules_that_need_each_other():

@@ -11,7 +11,7 @@ from tests.identity.lowest import from_aim
 from tests.identity.table import AFTER, BEFORE, Case, edited, policy
 from workbench.errors import WorkbenchError
 from workbench.experiments.plan import make_plan
-from workbench.experiments.run_set import gather
+from workbench.experiments.results import gather
 from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep

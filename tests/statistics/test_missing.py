@@ -13,7 +13,7 @@ from workbench.claims.cases import better, ratio
 from workbench.claims.claim import Claim
 from workbench.claims.report import Outcome
 from workbench.cli.main import main
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.runs.row import Row
 from workbench.statistics import judge
 from workbench.statistics.comparisons import by_seed, judged
@@ -199,7 +199,7 @@ def refusing():
             "applications_refused": float(refuses),
         }
         rows.append(Row(run.id, run.point.id, run.seed, "done", "", 0.0, measures))
-    return RunSet(plan, rows)
+    return Results(plan, rows)
 
 
 def test_a_refusal_is_the_worst_rank_in_a_comparison(refusing):
@@ -234,7 +234,7 @@ def test_a_starved_run_is_the_worst_in_every_measure_and_a_crash_is_missing(runs
             else row
             for row in runs.rows.values()
         ]
-        changed = RunSet(runs.plan, rows)
+        changed = Results(runs.plan, rows)
         one = judged(changed).verdicts["drain_cycles", other.id].of
         assert (len(one.missing), one.n, one.ended) == (missing, pairs, ended)
         assert one.losses >= losses and one.is_sized == (status == "failed")

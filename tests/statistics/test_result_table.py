@@ -15,7 +15,7 @@ from tests.statistics.test_hangs import compared
 from tests.statistics.test_hangs import file as file  # a fixture
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.experiments.run_set import Hang
+from workbench.experiments.hangs import Hang
 from workbench.metrics.measure import Measure
 from workbench.statistics import compare, judge, mean_interval
 from workbench.statistics.best import bold_points

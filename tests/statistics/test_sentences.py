@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.cli._output import say_summary
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.metrics.measure import Measure
 from workbench.statistics import compare, judge
 from workbench.statistics.comparisons import by_seed, judged
@@ -264,7 +264,7 @@ def test_before_the_plan_is_done_the_look_is_another_one(results):
     """A table of the runs so far, of a driver that goes on, is no look at the plan."""
     last = results.points[-1]
     rows = [row for row in results.rows.values() if (row.point, row.seed) != (last.id, results.seeds[-1])]
-    partial = RunSet(results.plan, rows)  # one run of one point has not ended
+    partial = Results(results.plan, rows)  # one run of one point has not ended
     compared = {id: verdict.of for (_, id), verdict in judged(partial).verdicts.items()}
     for point in (one for one in partial.points if one.id in compared):
         sides = [by_seed(partial, one, "drain_cycles") for one in (partial.baseline_of(point), point)]

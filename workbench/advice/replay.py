@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import read_sweep
 from workbench.machine import Board
 from workbench.metrics.pool import measure, reserved
@@ -147,13 +147,13 @@ def _board_of(machine: Any, card_bytes: int) -> dict[str, Any]:
     return board.but(cards=tuple(cards)).plain()
 
 
-def replayed(runs: RunSet) -> list[Replayed]:
+def replayed(runs: Results) -> list[Replayed]:
     """Return one row a finished run of such a sweep, in its order, after the recorded allocator's own where the trace
     tells.
 
     Parameters
     ----------
-    runs : RunSet
+    runs : Results
         What `workbench.run` gave for the sweep, or `workbench.open_results` for its folder.
 
     References
@@ -183,13 +183,13 @@ def replayed(runs: RunSet) -> list[Replayed]:
     return [*([own] if own is not None else []), *(row for row in rows if row is not None)]
 
 
-def calls_before(runs: RunSet) -> dict[str, int]:
+def calls_before(runs: Results) -> dict[str, int]:
     """Return the number of calls of the driver that each policy made for what was live before the first event of the
     trace.
 
     Parameters
     ----------
-    runs : RunSet
+    runs : Results
         As of `replayed`.
     """
     setup: Any = runs.points[0].setup
@@ -222,7 +222,7 @@ def recorded_allocator(workload: Any) -> Replayed | None:
     )
 
 
-def _row(runs: RunSet, point: Any, facts: dict[str, int], before: int) -> Replayed | None:
+def _row(runs: Results, point: Any, facts: dict[str, int], before: int) -> Replayed | None:
     row = runs.rows.get(run_id(point.id, runs.seeds[0]))
     if row is None or row.status != "done":
         return None
@@ -307,7 +307,7 @@ def replayed_memory(
     workload = {"trace_pool": {"trace": trace, "before": beginning}}
     config = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"cache": {"vary": list(caches)}}}
     plan = make_plan(read_sweep({**config, "seeds": 1}))
-    names = RunSet(plan, [])
+    names = Results(plan, [])
     engine: Any = plan.sweep.mechanism.engine
     return [_replay(names.label(point), engine.simulate(point.setup, 0), reply) for point in plan.points]
 

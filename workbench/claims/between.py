@@ -20,7 +20,8 @@ import numpy as np
 from workbench.claims.cases import margin, of
 from workbench.claims.claim import Claim, Evidence
 from workbench.claims.dispatch_setting import QUEUED, REGISTERS, groups
-from workbench.experiments.run_set import NEVER_STARTED, RunSet
+from workbench.experiments.hangs import NEVER_STARTED
+from workbench.experiments.results import Results
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Finding, compare, fact, proportion_interval, some, superior
 from workbench.statistics.cells import Cell, share_of_cells
@@ -71,7 +72,7 @@ def can_be_co_resident(groups: Groups, machine: Any) -> bool:
     return True
 
 
-def _hangs(evidence: Evidence, design: str) -> tuple[RunSet, dict[str, dict[int, float]]]:
+def _hangs(evidence: Evidence, design: str) -> tuple[Results, dict[str, dict[int, float]]]:
     """Return the runs, and by choice whether each set that can be co-resident hangs: 1 or 0 a seed."""
     policy = {"choice": {"vary": CHOICES}}
     config = {"engine": "dispatch", "machine": UNITS_ALIKE, "workload": _kernels(**SETS[design]), "policy": policy}
@@ -142,7 +143,7 @@ Mix = list[dict[int, float]]
 """The values of one mix by seed, one a choice; less is better."""
 
 
-def _mixes(evidence: Evidence, name: str, changed: Mapping[str, Any]) -> tuple[RunSet, dict[str, Mix]]:
+def _mixes(evidence: Evidence, name: str, changed: Mapping[str, Any]) -> tuple[Results, dict[str, Mix]]:
     """Return the runs under a rule, and what each choice comes to in each mix."""
     config = {
         "engine": "dispatch",
@@ -195,7 +196,7 @@ def _where(cells: Mapping[str, Sequence[Cell]]) -> str:
     return ", ".join(f"{sum(cell.seen for cell in of_mix)} of {len(of_mix)} in {mix}" for mix, of_mix in cells.items())
 
 
-def _sign_cells(evidence: Evidence, rule: str) -> tuple[RunSet, int, dict[str, list[Cell]]]:
+def _sign_cells(evidence: Evidence, rule: str) -> tuple[Results, int, dict[str, list[Cell]]]:
     """Return the runs under a rule, the seeds that they share with those without, and a cell a pair in each mix."""
     _, neutral = _mixes(evidence, "neutral", {})
     runs, mixes = _mixes(evidence, rule, RULES[rule])

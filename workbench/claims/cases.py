@@ -19,7 +19,7 @@ import numpy as np
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import Counts, shipped, synthesised
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import (
@@ -40,7 +40,7 @@ ALL = float("inf")
 BETTER = "better on average and on most seeds"
 
 
-def better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
+def better(runs: Results, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
     """Return the case that a measure is better of one point than of a baseline: on average over the paired seeds, and
     on most of the seeds that differ."""
     comparison = compared(runs, first, other, measure)
@@ -48,7 +48,7 @@ def better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str,
     return of(runs, superior(_named(about, measure), BETTER, comparison), measure, unit)
 
 
-def worthwhile(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
+def worthwhile(runs: Results, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
     """Return the case that a measure is better, against which a gain below the least effect of the measure speaks.
 
     Against it, the point is worse than a baseline that is better by the least effect: on average, and on most seeds.
@@ -72,13 +72,13 @@ def worthwhile(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: 
     return case._replace(statement=statement, p_against=superior("", "", least).p_against)
 
 
-def of(runs: RunSet, case: Finding, measure: str, unit: str | None = None) -> Finding:
+def of(runs: Results, case: Finding, measure: str, unit: str | None = None) -> Finding:
     """Return the case with its measure, the unit of its estimate, and the sweep whose runs it rests on."""
     unit = unit_of(runs, measure) if unit is None else unit
     return case._replace(measure=measure, unit=unit, results=runs.plan.sweep.name)
 
 
-def always_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
+def always_better(runs: Results, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
     """Return the case that a measure is better of one point than of a baseline in every run: counted, and no matter of
     luck."""
     comparison = compared(runs, first, other, measure)
@@ -91,14 +91,14 @@ def always_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measur
 
 
 def all_better(
-    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str
+    runs: Results, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str
 ) -> list[Finding]:
     """Return a case for each of several measures, every one of which is better."""
     return [better(runs, first, other, measure, about) for measure in measures]
 
 
 def either_better(
-    runs: RunSet,
+    runs: Results,
     first: PlannedPoint,
     other: PlannedPoint,
     measures: Sequence[str],
@@ -120,7 +120,7 @@ def either_better(
 
 
 def no_worse(
-    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, margin: float, about: str = ""
+    runs: Results, first: PlannedPoint, other: PlannedPoint, measure: str, margin: float, about: str = ""
 ) -> Finding:
     """Return the case that a measure of which less is better is higher than the baseline's by less than a margin (one
     one-sided test)."""
@@ -129,7 +129,7 @@ def no_worse(
 
 
 def ratio(
-    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
+    runs: Results, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
 ) -> Finding:
     """Return the case that the ratio of a point to a baseline, seed by seed, lies within a band in its median (two
     one-sided tests). Where something was refused the value is the worst there is."""
@@ -144,7 +144,7 @@ def ratio(
 
 
 def differs_by(
-    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
+    runs: Results, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
 ) -> Finding:
     """Return the case that a measure of a point less a baseline's, seed by seed, lies within a band in its median (two
     one-sided tests)."""
@@ -156,7 +156,7 @@ def differs_by(
     return of(runs, finding._replace(missing=missing), f"{measure} less the baseline's", unit_of(runs, measure))
 
 
-def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, about: str = "") -> Finding:
+def falling(runs: Results, points: Mapping[int, PlannedPoint], measure: str, about: str = "") -> Finding:
     """Return the case that a measure falls from point to point: the slope of its line over the doublings of a lever is
     below 0.
 
@@ -171,7 +171,7 @@ def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, abou
 
 
 def gain_falls(
-    runs: RunSet, pairs: Mapping[int, tuple[PlannedPoint, PlannedPoint]], measure: str, about: str = ""
+    runs: Results, pairs: Mapping[int, tuple[PlannedPoint, PlannedPoint]], measure: str, about: str = ""
 ) -> Finding:
     """Return the case that a point's gain over its baseline, as a share of the baseline, falls from pair to pair.
 
@@ -186,7 +186,7 @@ def gain_falls(
     return of(runs, finding, f"fall of the gain in {measure} a doubling", "share of the baseline")
 
 
-def _gains(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, sign: float) -> dict[int, float]:
+def _gains(runs: Results, first: PlannedPoint, other: PlannedPoint, measure: str, sign: float) -> dict[int, float]:
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     return {seed: sign * (ours[seed] / theirs[seed] - 1) for seed in ours if theirs.get(seed)}
 
@@ -209,7 +209,7 @@ def _named(about: str, measure: str) -> str:
     return f"{about}, {measure}" if about else measure
 
 
-def point(runs: RunSet, **displayed: Any) -> PlannedPoint:
+def point(runs: Results, **displayed: Any) -> PlannedPoint:
     """Return the point whose coordinates end in the given names and have the given values.
 
     Raises
@@ -227,12 +227,12 @@ def _coordinate(p: PlannedPoint, name: str) -> Any:
     return next((value for path, value in p.coordinates.items() if path.rsplit(".", 1)[-1] == name), None)
 
 
-def unit_of(runs: RunSet, measure: str) -> str:
+def unit_of(runs: Results, measure: str) -> str:
     """Return the unit of a measure."""
     return str(runs.plan.sweep.mechanism.measures[measure].unit)
 
 
-def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
+def finite(runs: Results, p: PlannedPoint, measure: str) -> dict[int, float]:
     """Return a measure by seed where it is defined."""
     return {seed: value for seed, value in runs.values(p, measure).items() if math.isfinite(value)}
 

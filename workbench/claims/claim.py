@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 from workbench.errors import InputError
 from workbench.executors import cores
 from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import write_whole
-from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import WORTH_SECONDS, Progress
 from workbench.experiments.saved_results import run_kept, write_sweep
 from workbench.experiments.stop_rule import run_plan
@@ -43,11 +43,11 @@ class Evidence:
         self.seeds, self.first, self._levers = seeds, first, levers or {}
         self._out, self._workers, self._progress = out, workers, progress
         self._seconds = 0.0
-        self._runs: dict[str, RunSet] = {}
+        self._runs: dict[str, Results] = {}
         self._asked: dict[str, Mapping[str, Any]] = {}
         self._measured: dict[str, Mapping[str, Any]] = {}
 
-    def runs(self, name: str, sweep: Mapping[str, Any], seeds: int | None = None) -> RunSet:
+    def runs(self, name: str, sweep: Mapping[str, Any], seeds: int | None = None) -> Results:
         """Return the runs of a sweep; with a folder they are kept there, and what is kept is not run again.
 
         Parameters
@@ -90,12 +90,12 @@ class Evidence:
                     write_whole(file, json.dumps(settings, indent=1, default=str) + "\n")
         return self._measured[name]
 
-    def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
+    def _run(self, name: str, sweep: Mapping[str, Any]) -> Results:
         folder = self._out / name if self._out is not None else None
 
         def run(plan: Plan, store: Store) -> float:
             if folder is not None:
-                write_sweep(RunSet(plan, ()), folder)
+                write_sweep(Results(plan, ()), folder)
             seconds = run_plan(plan, store, self._crew(), progress=self._progress, stop=stop_rule(plan.sweep))
             self._seconds += seconds
             return seconds

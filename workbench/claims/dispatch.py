@@ -39,7 +39,7 @@ from workbench.claims.dispatch_setting import (
     experiment,
     groups,
 )
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Finding, fact
 
@@ -149,12 +149,12 @@ LONGEST_WAITS = ("wait_p99_cycles[4]", "wait_max_cycles[4]")
 _PRIORITIES = ("static_priority", "priority_windows")
 
 
-def _starvation_runs(evidence: Evidence) -> RunSet:
+def _starvation_runs(evidence: Evidence) -> Results:
     workload = {"regime": "starvation", "count": {"vary": [SHORT, STARVATION_LONG]}}
     return evidence.runs("dispatch_starvation", experiment(workload, priority={"vary": list(_PRIORITIES)}))
 
 
-def _starvation_points(runs: RunSet, count: int) -> tuple[PlannedPoint, PlannedPoint]:
+def _starvation_points(runs: Results, count: int) -> tuple[PlannedPoint, PlannedPoint]:
     static, windows = (point(runs, count=count, priority=name) for name in _PRIORITIES)
     return static, windows
 
@@ -197,7 +197,7 @@ PRIORITIES = ["inherit", "lowest"]
 SPLIT = {"split_when_stuck": {"priority": {"vary": PRIORITIES}, "threshold": {"vary": THRESHOLDS}}}
 
 
-def _splitting_points(evidence: Evidence) -> tuple[RunSet, dict[tuple[str, int], PlannedPoint], PlannedPoint]:
+def _splitting_points(evidence: Evidence) -> tuple[Results, dict[tuple[str, int], PlannedPoint], PlannedPoint]:
     """Return the runs, the point of every priority and threshold, and the one that never splits."""
     runs = evidence.runs("dispatch_splitting", experiment(STUCK, stuck={"vary": ["never_split", SPLIT]}))
     never, *splitting = runs.points

@@ -12,7 +12,7 @@ from typing import Any
 from workbench.claims.cases import all_better, better, either_better, falling, point
 from workbench.claims.claim import Claim, Evidence
 from workbench.claims.dispatch_setting import MACHINE, POWER, QUEUED, experiment, groups
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.levers import read_spec
 from workbench.machine import Machine
 from workbench.machine.power import Power
@@ -64,7 +64,7 @@ def calibrated_recent(nx: Any = 1024) -> dict[str, Any]:
     return {"least_recent_energy": {"weights": list(weights), "nx": nx}}
 
 
-def _module_runs(evidence: Evidence, load: str) -> RunSet:
+def _module_runs(evidence: Evidence, load: str) -> Results:
     choices = {"vary": ["round_robin", calibrated_residual(), calibrated_recent()]}
     return evidence.runs(f"dispatch_choice_{load}", experiment(groups(arrival=LOADS[load]), POWER, choice=choices))
 
@@ -139,7 +139,7 @@ def mixture(w: float) -> dict[str, Any]:
     return {"weighted_choice": {"choices": ["most_residual", calibrated_recent()], "weights": [1 - w, w]}}
 
 
-def _mixture_runs(evidence: Evidence) -> tuple[RunSet, Iterator[tuple[float, PlannedPoint, float, PlannedPoint]]]:
+def _mixture_runs(evidence: Evidence) -> tuple[Results, Iterator[tuple[float, PlannedPoint, float, PlannedPoint]]]:
     """Return the runs, and each mixture with its point and the points of both ends."""
     weights = (0.0, *MIXED, 1.0)
     sweep = experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in weights]})

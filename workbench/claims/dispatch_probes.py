@@ -28,7 +28,7 @@ from workbench.claims.cases import (
 )
 from workbench.claims.claim import Claim, Evidence
 from workbench.claims.dispatch_setting import BLOCKS, QUEUED, REGISTERS, SOONER, experiment, groups
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.question import Probe
@@ -140,7 +140,7 @@ def _dispatched(evidence: Evidence) -> Iterator[Finding]:
         yield _as_fast(f"demand {n}", cliff, *alike_points)
 
 
-def _as_fast(name: str, runs: RunSet, exact: PlannedPoint, grouped: PlannedPoint) -> Finding:
+def _as_fast(name: str, runs: Results, exact: PlannedPoint, grouped: PlannedPoint) -> Finding:
     band = (1 - NEGLIGIBLE, 1 + NEGLIGIBLE)
     return ratio(runs, exact, grouped, "groups_per_kilocycle", band, "within 1 % of the exact probe's", name)
 
@@ -314,7 +314,7 @@ def _saved(name: str, cost: SharedCost, masks: str) -> Finding:
     )
 
 
-def _runs(evidence: Evidence) -> RunSet:
+def _runs(evidence: Evidence) -> Results:
     shared = {"shared_run": {"stale": {"vary": list(STALE)}}}
     return evidence.runs("dispatch_sharing", experiment(REGISTERS, probe={"vary": ["exact_run", shared]}))
 

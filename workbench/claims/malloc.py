@@ -29,7 +29,7 @@ from workbench.claims.cases import (
     worthwhile,
 )
 from workbench.claims.claim import Claim, Evidence
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Finding, fact
@@ -73,7 +73,7 @@ class Pair(NamedTuple):
     """A case of the design: the point per thread and the one that is warp-aggregated."""
 
     name: str
-    runs: RunSet
+    runs: Results
     alone: PlannedPoint
     together: PlannedPoint
     exact: bool
@@ -107,13 +107,13 @@ def gains(pair: Pair, measure: str) -> Finding:
     return judge(pair.runs, pair.alone, pair.together, measure, pair.name)
 
 
-def counts(evidence: Evidence, threads: list[int]) -> RunSet:
+def counts(evidence: Evidence, threads: list[int]) -> Results:
     """Run calls of several numbers of threads, per thread and warp-aggregated, of sizes that are drawn."""
     workload = {"synthetic": "random_mallocs", "threads": {"vary": threads}}
     return evidence.runs("malloc_counts", experiment(workload, serve={"vary": BOTH}))
 
 
-def every_seed(runs: RunSet, measure: str, **displayed: Any) -> set[float]:
+def every_seed(runs: Results, measure: str, **displayed: Any) -> set[float]:
     """Return the different values that a measure has at a point over all seeds."""
     return set(finite(runs, point(runs, **displayed), measure).values())
 
@@ -178,7 +178,7 @@ SAME = (1 - margin("H2.8 same"), 1 + margin("H2.8 same"))
 """Any lane may lead: within one per cent."""
 
 
-def _pair(runs: RunSet, **label: object) -> tuple[PlannedPoint, PlannedPoint]:
+def _pair(runs: Results, **label: object) -> tuple[PlannedPoint, PlannedPoint]:
     alone, together = (point(runs, serve=name, **label) for name in BOTH)
     return alone, together
 
@@ -228,7 +228,7 @@ def _overlap(evidence: Evidence) -> list[Finding]:
     return [of(runs, finding, "makespan_cycles")]
 
 
-def _minimum(evidence: Evidence) -> RunSet:
+def _minimum(evidence: Evidence) -> Results:
     serve = {"vary": [{name: {"min_alloc": {"vary": [1, 16]}, "align": 1}} for name in BOTH]}
     workload = regime("churn", size={"uniform": [1, 16]}, batches=4)
     options = {"granule_bytes": 1, "heap_bytes": 1 << 20}

@@ -25,7 +25,7 @@ import numpy as np
 from workbench.claims import pool
 from workbench.claims.cases import all_better, better, finite, margin, of, point, ratio
 from workbench.claims.claim import Claim, Evidence
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.factorial import Factorial, factorial
 from workbench.machine import NodeMachine
 from workbench.metrics.node import TIMES
@@ -92,7 +92,7 @@ ENOUGH: dict[str, Any] = {**MACHINE, "left_mib": 1024}
 """A first card with all of its memory: nothing is borrowed, and no bytes pass a link."""
 
 
-def _pair(evidence: Evidence, pattern: str, machine: dict[str, Any]) -> tuple[RunSet, PlannedPoint, PlannedPoint]:
+def _pair(evidence: Evidence, pattern: str, machine: dict[str, Any]) -> tuple[Results, PlannedPoint, PlannedPoint]:
     """Return the runs, the point with small pieces and the one with large ones."""
     name = f"node_fragmentation_{pattern}{'_at_home' if machine == ENOUGH else ''}"
     runs = evidence.runs(name, experiment(PATTERNS[pattern], PIECES, machine, frames=FRAMES))
@@ -124,7 +124,7 @@ two seeds that judge nothing.
 """
 
 
-def _additive_runs(evidence: Evidence, family: str, cycles: int) -> RunSet:
+def _additive_runs(evidence: Evidence, family: str, cycles: int) -> Results:
     locate = {"vary": [NONE, DIRECTORY]}
     workload = {"regime": family, "cycles": {"log_normal": {"median": cycles, "sigma": 0.5}}}
     config = experiment(workload, placement=PLACEMENTS, shared_placement=PLACEMENTS, locate=locate)
@@ -153,7 +153,7 @@ def _interaction(evidence: Evidence, family: str, cycles: int) -> Finding:
     return of(runs, case, f"{TIME}, gain of both less the gains of each", "share of the smaller gain")
 
 
-def _by_levels(runs: RunSet) -> Mapping[tuple[int, int], np.ndarray]:
+def _by_levels(runs: Results) -> Mapping[tuple[int, int], np.ndarray]:
     """Return the makespans at the seeds that all four have, by whether placement and directory are the patents'."""
     of_levels = {
         (a, b): by_seed(runs, point(runs, placement=placement, locate=locate), TIME)
@@ -304,7 +304,7 @@ WAYS = {
 """Neither, the directory alone, the choice alone."""
 
 
-def _locality_runs(evidence: Evidence, family: str) -> RunSet:
+def _locality_runs(evidence: Evidence, family: str) -> Results:
     return evidence.runs(f"node_affinity_{family}", experiment(family, **WAYS))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.claims.cases import better, counts, margin, of
 from workbench.claims.claim import Claim, Evidence, Parts
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.policies.placement.circuit import cost
 from workbench.policies.placement.question import Placement
 from workbench.runs.run import PlannedPoint
@@ -53,13 +53,13 @@ def _experiment(**more: Any) -> dict[str, Any]:
 Cells = list[tuple[str, list[PlannedPoint]]]
 
 
-def _cells(runs: RunSet, each: int) -> Cells:
+def _cells(runs: Results, each: int) -> Cells:
     """Return the points of every workload, in the order in which it was varied."""
     points = runs.points
     return [(name, points[k * each : (k + 1) * each]) for k, name in enumerate(CELLS)]
 
 
-def _drain(evidence: Evidence) -> tuple[RunSet, Cells]:
+def _drain(evidence: Evidence) -> tuple[Results, Cells]:
     runs = evidence.runs("placement_design", _experiment(policy={"placement": {"vary": PLACEMENTS}}))
     return runs, _cells(runs, len(PLACEMENTS))
 
@@ -83,7 +83,7 @@ def _wear(evidence: Evidence) -> Iterator[Finding]:
         yield _within(runs, p[NEAREST], "wear_low_over_high", 1.0, margin("H1.5 halves"), cell)
 
 
-def _within(runs: RunSet, p: PlannedPoint, measure: str, centre: float, most: float, about: str) -> Finding:
+def _within(runs: Results, p: PlannedPoint, measure: str, centre: float, most: float, about: str) -> Finding:
     """Return the case that the median of a share, or of a ratio of halves, is within a band around its center."""
     band = centre - most, centre + most
     result = median_within([*values_of(runs, p, measure).values()], band)

@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.claims.cases import ALL, all_better, better, falling, finite, margin, of, point, ratio
 from workbench.claims.claim import Claim, Evidence
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.pool_service.latency import ServiceLoad, outcomes
 from workbench.statistics import Finding, equivalent, fact, median_within, ratio_within
 
@@ -52,7 +52,7 @@ EVERY = (
 )
 
 
-def _full(evidence: Evidence) -> RunSet:
+def _full(evidence: Evidence) -> Results:
     workload = {**FULL, "footprint": {"vary": list(FOOTPRINTS)}}
     return evidence.runs("pool_full", experiment(workload, target={"vary": [BORROWING_ALONE, BORROWING_LENDING]}))
 
@@ -180,7 +180,7 @@ PACES: Mapping[str, dict[str, Any]] = {"at leisure": {"gap": {"log_uniform": [10
 """How fast GPU 0 asks: a block in tens of milliseconds, or of microseconds, which no link keeps up with."""
 
 
-def _rivals(evidence: Evidence, pace: str) -> RunSet:
+def _rivals(evidence: Evidence, pace: str) -> Results:
     config = experiment({**FULL, **PACES[pace]}, target={"vary": [FAST, *TARGET_RIVALS]})
     return evidence.runs(f"pool_targets_{pace.split()[-1]}", config)
 

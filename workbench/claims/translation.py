@@ -42,7 +42,7 @@ from workbench.claims.cases import (
     point,
 )
 from workbench.claims.claim import Claim, Evidence
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.machine.presets import preset
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation.eviction.recency import LRU
@@ -62,7 +62,7 @@ GAP = 100
 WARPS = 4
 BASES = ("lru", "mru")
 NONE, DIRECTORY = "no_directory", "directory"
-Pair = tuple[str, RunSet, PlannedPoint, PlannedPoint]
+Pair = tuple[str, Results, PlannedPoint, PlannedPoint]
 """What it is about, the runs, the point without the directory and the one with it."""
 
 
@@ -222,13 +222,13 @@ EVICTION_THRESHOLDS = (2, 3, 4)
 LOW = "protect_low_degree"
 
 
-def _eviction_runs(evidence: Evidence, regime: str) -> RunSet:
+def _eviction_runs(evidence: Evidence, regime: str) -> Results:
     aware = {"sharing_aware_eviction": {"base": "mru", "share_threshold": {"vary": list(EVICTION_THRESHOLDS)}}}
     config = experiment(regime, locate=DIRECTORY, eviction={"vary": [*BASES, aware, LOW]})
     return evidence.runs(f"translation_eviction_{regime}", config)
 
 
-def _against(evidence: Evidence, base: str) -> Iterator[tuple[str, RunSet, PlannedPoint, PlannedPoint]]:
+def _against(evidence: Evidence, base: str) -> Iterator[tuple[str, Results, PlannedPoint, PlannedPoint]]:
     for regime in SHARED:
         runs = _eviction_runs(evidence, regime)
         for threshold in EVICTION_THRESHOLDS:
@@ -257,7 +257,7 @@ MOSTLY_USED = (-ALL, 0.5)
 ALWAYS, EMPTY = "demand_always", "gate_any"
 
 
-def _fill_runs(evidence: Evidence, regime: str) -> RunSet:
+def _fill_runs(evidence: Evidence, regime: str) -> Results:
     pushed = {"push_pair": {"fill_threshold": {"vary": list(FILL_THRESHOLDS)}}}
     config = experiment(regime, locate=DIRECTORY, eviction="lru", fill={"vary": [ALWAYS, pushed, EMPTY]})
     return evidence.runs(f"translation_filling_{regime}", config)
@@ -297,7 +297,7 @@ THROUGHPUT_BUSY = {"gap": 0}
 """Accesses as fast as warps can issue them: the trace keeps no warp waiting."""
 
 
-def _points(evidence: Evidence, regime: str) -> tuple[RunSet, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
+def _points(evidence: Evidence, regime: str) -> tuple[Results, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
     warps = {"vary": list(THROUGHPUT_WARPS)}
     config = experiment(
         {"regime": regime, **THROUGHPUT_BUSY}, warps=warps, eviction="lru", locate={"vary": [NONE, DIRECTORY]}
@@ -348,7 +348,7 @@ def _nothing_shared(evidence: Evidence) -> Iterator[Finding]:
             yield differs_by(runs, without, having, "miss_latency_mean_cycles", band, statement, case)
 
 
-def _loads(evidence: Evidence) -> tuple[RunSet, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
+def _loads(evidence: Evidence) -> tuple[Results, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
     workload = {"regime": OBJECTION_BUSY, "gap": {"vary": list(GAPS)}}
     config = experiment(workload, SLOW_LINKS, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
     runs = evidence.runs("translation_load", config)

@@ -18,7 +18,7 @@ from workbench.number_text import number, probability
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.api import Results
+    from workbench.experiments.results import Results
 
 
 MOST_NOTES = 8

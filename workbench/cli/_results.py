@@ -25,7 +25,7 @@ from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError, wrong_value
 
 if TYPE_CHECKING:
-    from workbench.api import Results
+    from workbench.experiments.results import Results
 
 ONLY = "only points of this value of a lever, best_fit or segments=64, and their baselines; may be repeated"
 TO = "a folder (default: figures/ of DIR, figures/chosen/ with --only, --choose or --width)"

@@ -39,7 +39,7 @@ from workbench.experiments.runner import LIMIT_SECONDS, check_limit, check_pool
 from workbench.experiments.shards import read_shard
 
 if TYPE_CHECKING:
-    from workbench.api import Results
+    from workbench.experiments.results import Results
 
 
 MOST_ROWS = 40
@@ -302,7 +302,7 @@ def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str, str]:
 
     Kept are those that the code of now has measured. The seeds are by the spread of these runs.
     """
-    from workbench.experiments.run_set import gather
+    from workbench.experiments.results import gather
     from workbench.experiments.saved_results import stale_sentence
     from workbench.experiments.store import Store
     from workbench.mechanisms.measured_by import lacking

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from workbench.dashboards._canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards._elements import escaped, in_unit
 from workbench.experiments.plan import Plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
 from workbench.figures.estimates import gain_of
 from workbench.figures.labels import measure_words
@@ -45,7 +45,7 @@ class HistogramPanel(CanvasWidget):
 
     _esm = script("hover.js", "histogram.js")
 
-    def show(self, runs: RunSet, measure: str, names: tuple[str, str]) -> None:
+    def show(self, runs: Results, measure: str, names: tuple[str, str]) -> None:
         """Show the differences of one measure; `names` are the baseline's and the other's."""
         self.put(histogram_scene(drain_difference_data(runs, measure), names))
 
@@ -174,13 +174,13 @@ def _bars(panel: Histogram) -> dict[str, Any]:
     }
 
 
-def policies_table(runs: RunSet, measure: str) -> str:
+def policies_table(runs: Results, measure: str) -> str:
     """Return the table of results of one measure as HTML: the policies from the best to the worst, as everywhere."""
     chosen = runs.plan.sweep._replace(measures=[measure])
-    return result_table(RunSet(Plan(chosen, runs.plan.points), runs.rows.values()))._repr_html_()
+    return result_table(Results(Plan(chosen, runs.plan.points), runs.rows.values()))._repr_html_()
 
 
-def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
+def measures_table(runs: Results, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
     """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
     Means and sizes are over the seeds at which both are defined. Verdicts are corrected over all rows.
@@ -191,7 +191,7 @@ def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedP
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
+def _rows(runs: Results, points: Sequence[PlannedPoint]) -> Iterator[str]:
     known, every = runs.plan.sweep.mechanism.measures, {}
     for name in known:
         values = [_finite(runs, point, name) for point in points]
@@ -236,7 +236,7 @@ def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:
     )
 
 
-def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
+def _finite(runs: Results, point: PlannedPoint, name: str) -> dict[int, float]:
     return {seed: value for seed, value in runs.values(point, name).items() if math.isfinite(value)}
 
 

@@ -15,7 +15,7 @@ from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.estimates import mean_curve
 from workbench.figures.run_curves import places
 from workbench.figures.waits_by_priority import waits_by_priority_data
@@ -124,12 +124,12 @@ class DispatchPanels(NotedPanels):
         self._hangs = [f"{name} {sentence}." for name, sentence in hangs if sentence]
         self.timeline.put(dispatch_scene(names, records, view.colours, view.span(records[0].modules)))
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: DispatchView) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: Results, view: DispatchView) -> None:
         super().show_runs(runs, run_set, view)
         self._show_waits(run_set, view)
         self._show_spread(runs)
 
-    def _show_waits(self, runs: RunSet, view: DispatchView) -> None:
+    def _show_waits(self, runs: Results, view: DispatchView) -> None:
         try:
             data = waits_by_priority_data(runs, f"wait_{view.waiting}_cycles")
         except InputError as undefined:

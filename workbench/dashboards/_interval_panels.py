@@ -10,7 +10,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.dashboards._canvas import CanvasWidget, script
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.estimates import Means, mean_curve, rests_on
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class NotedPanels:
     def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
         """Show nothing of a single run."""
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: Results, view: Any) -> None:
         """Show all that has been run."""
         self.seeds.value = f"{_SIDES}; {rests_on([runs.n_done])}."
         for panel in self.noted:

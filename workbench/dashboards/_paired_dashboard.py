@@ -39,7 +39,7 @@ from workbench.dashboards._why_panel import WhyPanel
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.mechanisms.compilation import is_compiled
 from workbench.mechanisms.mechanism import mechanism
 from workbench.palette import notebook_css, page_css
@@ -82,7 +82,7 @@ class Panels(Protocol):
     def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
         """Show one run of either side."""
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: Results, view: Any) -> None:
         """Show all that has been run."""
 
 
@@ -394,7 +394,7 @@ class PairedDashboard(widgets.HBox):
     def _offer_stop(self, is_offered: bool) -> None:
         self.stop.layout.visibility = "visible" if is_offered else "hidden"
 
-    def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
+    def _show_differences(self, runs: PairedRuns, run_set: Results) -> None:
         if runs.same:
             self.histogram.say("Both sides are the same: there is nothing to compare.")
             return
@@ -427,7 +427,7 @@ def heading(config: DashboardConfig) -> str:
     return f'<div class="wb-heading"><h2>{title}</h2>{folded}</div>'
 
 
-def _refuse_failures(runs: RunSet) -> None:
+def _refuse_failures(runs: Results) -> None:
     """Say in one sentence that runs failed, and why the first of them did."""
     failed = runs.failures
     if failed:

@@ -20,7 +20,7 @@ from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards._pasted_message import PastedMessagePanel
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.engines.pool import Pool
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.machine.board import board_line
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
@@ -99,7 +99,7 @@ class PoolPanels(NotedPanels):
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
         self.memory.put(memory_scene(names, records))
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: Results, view: Any) -> None:
         self.advice.show(runs.points[0].setup.workload)
         board: Any = runs.points[0].setup.machine
         self.used.names = self.lent.names = [card.id for card in board.cards if card.free_bytes]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, StoreError
 from workbench.experiments.plan import Plan, make_plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.saved_results import open_folder
 from workbench.experiments.setups import with_preset
 from workbench.experiments.sweep import read_sweep
@@ -79,7 +79,7 @@ def read_saved(name: str) -> SavedSweep:
         return _saved(_with_code(open_folder(path)), _title(name, path), path)
     if "objectives" in read_mapping(path):
         raise InputError(f"{name}: is a study; tune it (workbench tune {name}), then open its results folder.")
-    return _saved(RunSet(make_plan(read_sweep(path)), []), name, None)
+    return _saved(Results(make_plan(read_sweep(path)), []), name, None)
 
 
 def _saved_study(name: str, folder: Path) -> SavedSweep:
@@ -90,7 +90,7 @@ def _saved_study(name: str, folder: Path) -> SavedSweep:
     if not results.best_trials:
         raise StoreError(f"{name}: the study has no trial yet that could be shown; open it again when it has.")
     sweep = front_sweep(results.study, [trial.proposal for trial in results.best_trials])
-    saved = _saved(RunSet(make_plan(sweep), []), f"{name} (the front of a study so far)", None)
+    saved = _saved(Results(make_plan(sweep), []), f"{name} (the front of a study so far)", None)
     return _of_study(saved, results, folder)
 
 
@@ -101,7 +101,7 @@ def _of_study(saved: SavedSweep, results: StudyResults, folder: Path) -> SavedSw
     return saved._replace(points=points, study=folder)
 
 
-def _with_code(runs: RunSet) -> RunSet:
+def _with_code(runs: Results) -> Results:
     """Return the runs of a folder; refuse a shard, and those whose code was not run, as a page simulates."""
     runs.check_whole()
     if runs.code_notes:
@@ -113,7 +113,7 @@ def _title(name: str, folder: Path) -> str:
     return f"{name} (the front of a study)" if (folder / FRONT).is_file() else name
 
 
-def _saved(runs: RunSet, title: str, folder: Path | None) -> SavedSweep:
+def _saved(runs: Results, title: str, folder: Path | None) -> SavedSweep:
     sweep, names = runs.plan.sweep, LineNames(runs)
     measures = _objectives(folder) or sweep.measures[:2]
     known = sweep.mechanism.measures
@@ -162,10 +162,10 @@ def _same_but_policies(one: Setup, another: Setup) -> bool:
     return all(getattr(one, part) == getattr(another, part) for part in ("machine", "workload", "options"))
 
 
-def _point_label(runs: RunSet, names: LineNames, point: PlannedPoint) -> str:
+def _point_label(runs: Results, names: LineNames, point: PlannedPoint) -> str:
     return runs.label(point) or names.of(point)
 
 
-def _mean(runs: RunSet, point: PlannedPoint, measure: str) -> float:
+def _mean(runs: Results, point: PlannedPoint, measure: str) -> float:
     values = [value for value in runs.values(point, measure).values() if math.isfinite(value)]
     return sum(values) / len(values) if values else math.nan

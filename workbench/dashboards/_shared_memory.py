@@ -16,7 +16,7 @@ from workbench.dashboards._dashboard_config import DashboardConfig, NoViewLevers
 from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.size_steps import STEPS, SizeSteps, size_steps
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import free_over_time, pieces, queue_over_time
@@ -89,7 +89,7 @@ class SharedMemoryPanels:
     def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NoViewLevers) -> None:
         self.time.put(time_scene(names, records))
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NoViewLevers) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: Results, view: NoViewLevers) -> None:
         """Show all runs in the histogram and the table."""
 
 

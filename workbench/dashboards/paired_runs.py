@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.experiments.plan import Plan, plan_different_runs
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.labels import LineNames
@@ -51,7 +51,7 @@ class PairedRuns:
     @property
     def names(self) -> tuple[str, str]:
         """Return the names of the two in figures: the policies in which they differ."""
-        names = LineNames(RunSet(self._plan, []))
+        names = LineNames(Results(self._plan, []))
         return names.of(self.points[0]), names.of(self.points[1])
 
     @property
@@ -78,7 +78,7 @@ class PairedRuns:
         """Compile what is not compiled yet, and say so."""
         warm_up(self._plan.points[0].setup, say)
 
-    def advance(self, seconds: float) -> RunSet:
+    def advance(self, seconds: float) -> Results:
         """Run the next seeds, at least one, for about so long; return all that is known then."""
         began, count = time.perf_counter(), 0
         while self._left:
@@ -88,7 +88,7 @@ class PairedRuns:
             if spent + spent / count > seconds:
                 break
         sweep = self._plan.sweep._replace(seeds=list(self._done_seeds))
-        return RunSet(Plan(sweep, self._plan.points), self._rows)
+        return Results(Plan(sweep, self._plan.points), self._rows)
 
     def records(self, seed: int) -> list[Any]:
         """Return the records of both sides at one seed.

@@ -21,8 +21,8 @@ from workbench.experiments.earlier_rows import version_of
 from workbench.experiments.named_code import TEXTS, code_names
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.provenance import COORDINATES, OWN_MEASURES, kept_provenance
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import SWEEP
-from workbench.experiments.run_set import RunSet
 from workbench.experiments.shards import Shard
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import Sweep, checked_sweep, without_former_keys
@@ -57,7 +57,7 @@ class NotRead:
         raise InputError(f"this needs the code of a point, which was not run: {self._problem}")
 
 
-def kept_runs(folder: Path, problem: str) -> RunSet:
+def kept_runs(folder: Path, problem: str) -> Results:
     """Return the runs that a folder holds, without executing the code that its sweep names.
 
     Parameters
@@ -83,7 +83,7 @@ def kept_runs(folder: Path, problem: str) -> RunSet:
         of_code = [row for row in rows if row.point in code_ids]
         others, checked = standing(Plan(sweep, read), store, others)
     wanted = {*whole.seeds}
-    runs = RunSet(Plan(whole, points, part), [row for row in (*others, *of_code) if row.seed in wanted], folder)
+    runs = Results(Plan(whole, points, part), [row for row in (*others, *of_code) if row.seed in wanted], folder)
     runs.checked, runs.code_notes = checked, [f"{problem.rstrip('.')}; {NOT_CHECKED}.", *_makers(of_code)]
     return runs
 

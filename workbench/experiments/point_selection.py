@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from workbench.errors import InputError, nearest_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.runs.run import PlannedPoint
 
-Runs = TypeVar("Runs", bound=RunSet)
+Runs = TypeVar("Runs", bound=Results)
 
 MOST_NAMED = 8
 """Upper bound on the number of values that a refusal lists."""
@@ -55,7 +55,7 @@ def only_points(runs: Runs, words: Sequence[str]) -> Runs:
     return chosen
 
 
-def _paths_of(runs: RunSet, word: str) -> list[str]:
+def _paths_of(runs: Results, word: str) -> list[str]:
     """Return the levers that a word is a value of."""
     paths = [path for path in runs.varied if any(_is(point, path, word) for point in runs.points)]
     if not paths:

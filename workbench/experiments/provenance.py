@@ -12,14 +12,14 @@ from workbench.experiments.results_folder import PROVENANCE
 
 if TYPE_CHECKING:
     from workbench.experiments.plan import Plan
-    from workbench.experiments.run_set import RunSet
+    from workbench.experiments.results import Results
 
 
 COORDINATES, OWN_MEASURES = "coordinates", "own_measures"
 """The keys from which a folder is shown without the code of its sweep."""
 
 
-def provenance(runs: RunSet) -> dict[str, Any]:
+def provenance(runs: Results) -> dict[str, Any]:
     """Return the origin of a table for a reader, in plain types.
 
     It is derived from the rows alone: a process that finds every row kept leaves it as it is, to the byte.

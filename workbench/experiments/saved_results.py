@@ -20,6 +20,7 @@ from workbench.experiments.kept_points import kept_runs
 from workbench.experiments.named_code import code_problem, sign_own
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.provenance import kept_provenance, provenance
+from workbench.experiments.results import Results, gather
 from workbench.experiments.results_folder import (
     PROVENANCE,
     SWEEP,
@@ -31,7 +32,6 @@ from workbench.experiments.results_folder import (
     refuse_former,
     write_own,
 )
-from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import planned_seeds, read_seeds, read_sweep, with_files, without_former_keys
 from workbench.levers import Spec
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-def open_folder(folder: Path) -> RunSet:
+def open_folder(folder: Path) -> Results:
     """Return the runs that a folder holds; a measure that was edited since has no values.
 
     Rows of an earlier version are shown as they are, with a note. The next run of the sweep simulates them again.
@@ -65,7 +65,7 @@ def open_folder(folder: Path) -> RunSet:
         plan = make_plan(read_sweep(folder / SWEEP), shard=None if part is None else part.shard)
         plan.sweep.measured_by(anew=True)
         if not _holds_a_point(plan, store) and (rows := earlier_rows(plan, store)):
-            runs = RunSet(plan, rows, folder)
+            runs = Results(plan, rows, folder)
             runs.version_note = earlier_sentence(rows, folder / SWEEP, folder)
             return runs
         refuse_stale(plan, store, folder)
@@ -84,7 +84,7 @@ def name_in(plan: Plan, folder: Path) -> str:
     return "" if Path(plan.sweep.where).absolute() == (folder / SWEEP).absolute() else plan.sweep.name
 
 
-def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float]) -> RunSet:
+def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float]) -> Results:
     """Run what a folder does not hold yet, and keep it there as the results of a sweep; in memory without a folder.
 
     Parameters
@@ -103,21 +103,21 @@ def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float
         return runs
 
 
-def write_results(runs: RunSet, folder: Path) -> None:
+def write_results(runs: Results, folder: Path) -> None:
     """Write the files next to the store, each whole or not at all."""
     write_sweep(runs, folder)
     write_own(folder / PROVENANCE, as_json(provenance(runs)))
     write_table(runs, folder)
 
 
-def write_sweep(runs: RunSet, folder: Path) -> None:
+def write_sweep(runs: Results, folder: Path) -> None:
     """Write the sweep as it is run, and sign its code: with both, results can be looked at however the run ends."""
     config = resolved(runs)
     write_own(folder / SWEEP, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
     sign_own(folder, {SWEEP: config}, runs.plan.sweep.where)
 
 
-def resolved(runs: RunSet) -> dict[str, Any]:
+def resolved(runs: Results) -> dict[str, Any]:
     """Return the sweep as it was run, overrides applied, policies by name, paths of files made absolute."""
     sweep = runs.plan.sweep
     seeds = shortest(sweep.seeds) if sweep.until is None else sweep.config["seeds"]
@@ -158,7 +158,7 @@ def _planned_before(folder: Path, seeds: list[int]) -> int | None:
     return planned_seeds(former, str(folder / SWEEP)) or len(before)
 
 
-def write_table(runs: RunSet, folder: Path) -> Path:
+def write_table(runs: Results, folder: Path) -> Path:
     """Return the table as Parquet, or as CSV where the optional part `store` is not installed."""
     try:
         import pyarrow

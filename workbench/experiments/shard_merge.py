@@ -21,10 +21,10 @@ from workbench.experiments.named_code import code_names
 from workbench.experiments.origins import origins_sentence
 from workbench.experiments.plan import Plan
 from workbench.experiments.provenance import provenance
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import PROVENANCE, ROWS, SWEEP, as_json, has_store, write_own
 from workbench.experiments.row_files import RowFiles
 from workbench.experiments.row_reads import moved_reads, moved_verdict
-from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import write_table
 from workbench.experiments.shard_folder import VERSIONS, runs_of
 from workbench.experiments.shards import Shard, read_shard
@@ -268,7 +268,7 @@ class _KeptSetup(NotRead):
         return self._identity
 
 
-def _run_set(parts: Sequence[_Folder], first: _Folder, rows: Iterable[Row], folder: Path) -> RunSet:
+def _run_set(parts: Sequence[_Folder], first: _Folder, rows: Iterable[Row], folder: Path) -> Results:
     """Return the runs of all shards, points in the order of the whole sweep."""
     entries = [(tuple(point["place"]), part, point) for part in parts for point in part.facts["points"]]
     points: dict[str, PlannedPoint] = {}
@@ -278,7 +278,7 @@ def _run_set(parts: Sequence[_Folder], first: _Folder, rows: Iterable[Row], fold
     sweep = sweep_without_code(first.config, folder / SWEEP, first.seeds)
     sweep = with_kept_measures(sweep, first.config, first.facts["own_measures"])
     sweep = sweep._replace(name=first.name or sweep.name, seeds=first.seeds)
-    return RunSet(Plan(sweep, list(points.values())), rows, folder)
+    return Results(Plan(sweep, list(points.values())), rows, folder)
 
 
 def _write_rows(

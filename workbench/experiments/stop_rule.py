@@ -17,7 +17,7 @@ from typing import Protocol
 
 from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Progress, Silent, complete, usual_watcher
-from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.results import Results, gather
 from workbench.experiments.runner import LIMIT_SECONDS, run_missing
 from workbench.experiments.store import Store
 from workbench.runs.row import Row
@@ -29,12 +29,12 @@ class StopRule(Protocol):
     def batches(self, plan: Plan) -> Sequence[Plan]:
         """Return plans that follow each other and together are the whole plan, fixed before anything runs."""
 
-    def is_met(self, runs: RunSet, seeds: int) -> bool:
+    def is_met(self, runs: Results, seeds: int) -> bool:
         """Return True if no further batch is needed; asked after each batch but the last.
 
         Parameters
         ----------
-        runs : RunSet
+        runs : Results
             All runs of the whole plan that are kept.
         seeds : int
             How many seeds the batches so far have.
@@ -54,7 +54,7 @@ class EverySeed:
         """Return the plan alone."""
         return [plan]
 
-    def is_met(self, runs: RunSet, seeds: int) -> bool:
+    def is_met(self, runs: Results, seeds: int) -> bool:
         """Return False: each seed is run."""
         return False
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.experiments.plan import make_plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.policy import policies
 from workbench.policies.translation.eviction.question import UNPROTECTED, Eviction
@@ -75,7 +75,7 @@ def eviction_misses(
     timeless = {"preset": machine, "private_cycles": 0, "level_cycles": 0, "shared_entries": 0}
     config = {"engine": "translation", "machine": timeless, "workload": workload, "policy": policy, "seeds": 1}
     plan = make_plan(read_sweep(config))
-    names, engine = RunSet(plan, []), plan.sweep.mechanism.engine
+    names, engine = Results(plan, []), plan.sweep.mechanism.engine
     least = _fewest(plan.points[0].setup, seed)
     rows = [(names.label(it), _missed(engine.simulate(it.setup, seed))) for it in plan.points]
     return [PrivateMisses(name, misses, misses / least - 1) for name, misses in [("belady", least), *rows]]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import InputError, at, unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import Sweep
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
@@ -30,7 +30,7 @@ NOTHING = "nothing"
 class Blame:
     """What each kind of delay costs."""
 
-    def __init__(self, results: RunSet, measures: tuple[Measure, ...]) -> None:
+    def __init__(self, results: Results, measures: tuple[Measure, ...]) -> None:
         self.results = results
         """The runs behind it, as of any sweep."""
         self.measures = measures
@@ -98,7 +98,7 @@ def measures_of(sweep: Sweep, measure: str | None) -> tuple[Measure, ...]:
     return chosen
 
 
-def _rows(runs: RunSet, measure: Measure) -> Iterator[tuple[dict[str, Any], PairedComparison]]:
+def _rows(runs: Results, measure: Measure) -> Iterator[tuple[dict[str, Any], PairedComparison]]:
     """Yield the rows of a measure, point by point."""
     for point in runs.points:
         if _without(point) == NOTHING:
@@ -122,7 +122,7 @@ def _place(point: PlannedPoint) -> dict[str, Any]:
 
 
 def _row(
-    runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measure
+    runs: Results, point: PlannedPoint, other: PlannedPoint, measure: Measure
 ) -> tuple[dict[str, Any], PairedComparison]:
     sides = by_seed(runs, point, measure.name), by_seed(runs, other, measure.name)
     better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"

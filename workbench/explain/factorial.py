@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, Verdict, compare, judge
@@ -83,7 +83,7 @@ class Factorial(NamedTuple):
         return next(one for one in self.effects if one.setting == setting and set(one.factors) == {*factors})
 
 
-def factorial(runs: RunSet, measure: Measure) -> Factorial:
+def factorial(runs: Results, measure: Measure) -> Factorial:
     """Estimate main effects and interactions of pairs, in every setting of a sweep.
 
     Factors are the varied policies of two values; what else takes its values in step with one (`zip`) belongs to it.
@@ -113,7 +113,7 @@ def factorial(runs: RunSet, measure: Measure) -> Factorial:
     return Factorial(measure.name, names, tuple(dict.fromkeys(one.setting for one in effects)), effects)
 
 
-def factors_of(runs: RunSet) -> list[Factor]:
+def factors_of(runs: Results) -> list[Factor]:
     """Return the factors of a sweep, in its order."""
     levels = {path: _levels(runs, path) for path in runs.varied}
     two = {path: by_point for path, by_point in levels.items() if by_point and max(by_point.values()) == 1}
@@ -124,7 +124,7 @@ def factors_of(runs: RunSet) -> list[Factor]:
     return [Factor(_name(runs, paths), tuple(paths), two[paths[0]]) for paths in chosen]
 
 
-def _levels(runs: RunSet, path: str) -> dict[str, int]:
+def _levels(runs: Results, path: str) -> dict[str, int]:
     """Return the number of each point's value in the order of their first coming; nothing where a point has none."""
     values = {point.id: point.coordinates.get(path) for point in runs.points}
     if None in values.values():
@@ -133,7 +133,7 @@ def _levels(runs: RunSet, path: str) -> dict[str, int]:
     return {id: order[repr(value)] for id, value in values.items()}
 
 
-def _name(runs: RunSet, paths: list[str]) -> str:
+def _name(runs: Results, paths: list[str]) -> str:
     policy = next(path for path in paths if path.startswith("policy.")).split(".")[1]
     first = _levels(runs, paths[0])
     second = next(point for point in runs.points if first[point.id] == 1)
@@ -144,7 +144,7 @@ Points = dict[tuple[int, ...], PlannedPoint]
 """The point of every combination of levels."""
 
 
-def settings_of(runs: RunSet, factors: list[Factor]) -> Iterator[tuple[str, Points]]:
+def settings_of(runs: Results, factors: list[Factor]) -> Iterator[tuple[str, Points]]:
     """Yield every setting with its points by the levels of the factors.
 
     Raises
@@ -178,7 +178,7 @@ def _words(point: PlannedPoint, path: str) -> str:
 
 
 def _effects(
-    runs: RunSet, measure: Measure, setting: str, points: Points
+    runs: Results, measure: Measure, setting: str, points: Points
 ) -> Iterator[tuple[str, tuple[str, ...], np.ndarray, int, PairedComparison]]:
     """Yield setting, factors, gains by seed, missing seeds and comparison of every effect."""
     names = [factor.name for factor in factors_of(runs)]

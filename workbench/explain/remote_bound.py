@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.pool_bounds import granted_in_order
 from workbench.explain.pool_demand import Demand, demand_of, fullest_moments, loads
 from workbench.metrics.pool import borrowed_reading_mean_ns
@@ -47,14 +47,14 @@ class BoundExcess(NamedTuple):
         return self.value_ns / self.bound_ns if self.bound_ns else math.nan
 
 
-def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[BoundExcess]:
+def over_bound(runs: Results, fixed_entries: int = FIXED_ENTRIES) -> list[BoundExcess]:
     """Return every finished run of a sweep of the pool with its bounds, in the order of points and seeds.
 
     Runs are simulated again. A policy that refuses something is held against the bounds of what it granted.
 
     Parameters
     ----------
-    runs : RunSet
+    runs : Results
         What `workbench.run` returns for the engine pool.
     fixed_entries : int
         How large a program (`entries_of`) is solved for `fixed_bound`; 0 = none.

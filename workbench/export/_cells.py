@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.frame import words
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
@@ -80,12 +80,12 @@ class RunSets:
         }
 
 
-def places(runs: RunSet) -> list[Place]:
+def places(runs: Results) -> list[Place]:
     """Return the points in the order and under the names of the figures."""
     return [Place(panel.title, line.name, line.point) for panel in panels(runs) for line in panel.lines]
 
 
-def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
+def cells(runs: Results, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
     """Return every measure of the sweep at every point; the p-values are corrected together."""
     ranked: dict[tuple[str, str], ResultRow] = {}
     for block in result_table(runs).blocks:
@@ -99,7 +99,7 @@ def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
     ]
 
 
-def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure, row: ResultRow, rank: int) -> Cell:
+def _cell(runs: Results, sets: RunSets, place: Place, measure: Measure, row: ResultRow, rank: int) -> Cell:
     verdict = row.verdict
     finite = values_of(runs, place.point, measure.name)
     baseline = runs.baseline_of(place.point)
@@ -121,7 +121,7 @@ class OverCell(NamedTuple):
     """As of a `Cell`, among the policies over the same workloads."""
 
 
-def over_cells(runs: RunSet) -> list[OverCell]:
+def over_cells(runs: Results) -> list[OverCell]:
     """Return every policy over the workloads of a sweep, by measure."""
     over = judged(runs).over
     groups = {name: [one for one in over if one.measure == name] for name in runs.plan.sweep.measures}

@@ -17,8 +17,8 @@ import yaml
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import SWEEP
-from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
 from workbench.export.citations import specs_in
@@ -35,7 +35,7 @@ MOST_BYTES = 50_000_000
 """A larger file is not copied; the bundle says where in it the file must lie."""
 
 
-def write_sweep(runs: RunSet, folder: Path) -> list[str]:
+def write_sweep(runs: Results, folder: Path) -> list[str]:
     """Write the sweep as it was run and copy the files that it names; return what else it needs, in sentences.
 
     Workloads and policies lie in `inputs/`, a policy's file with every module of its folder that it imports, under the
@@ -98,7 +98,7 @@ class _Copies:
         shutil.copyfile(path, self._folder / name)
 
 
-def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) -> list[str]:
+def write_unnamed(runs: Results, folder: Path, inputs: str, copied: set[Path]) -> list[str]:
     """Write the text of every class that the bundle cannot bring along, where there is one; say which runs need it.
 
     Parameters
@@ -117,7 +117,7 @@ def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) ->
     return [*messages, *(_of_column(part, _write(part, folder, inputs)) for part in _named(runs))]
 
 
-def _named(runs: RunSet) -> Iterator[Any]:
+def _named(runs: Results) -> Iterator[Any]:
     """Yield the functions of the measures and figures of the user's that the sweep names without a file."""
     yield from (one.function for one in runs.plan.sweep.user_measures.values() if not one.source and not one.built_in)
     figures = runs.plan.sweep.config.get("figures") or []
@@ -176,7 +176,7 @@ def _text_note(text: str | None) -> str:
     return f" (its text: {text})" if text else ""
 
 
-def check_unedited(runs: RunSet) -> None:
+def check_unedited(runs: Results) -> None:
     """Refuse runs whose files of policies, measures or workloads are not what the runs were computed with.
 
     An edit of what does not execute, such as a comment, is none.

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from workbench.experiments.kept_points import not_run, planned_points, sweep_without_code, with_kept_measures
 from workbench.experiments.named_code import code_problem
 from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import SWEEP
-from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_config, read_sweep
 from workbench.export._cells import Place
 from workbench.export._comparison import Change
@@ -62,11 +62,11 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
     planned = plan_of_manifest(made, manifest)
     problems = list(_misnamed(manifest, rows))
     if {point.id for point in planned.points} == {*manifest["points"]} and not unread:
-        return KeptRuns(planned, unread, settled(RunSet(planned, rows.values())), None, problems, not_executed)
+        return KeptRuns(planned, unread, settled(Results(planned, rows.values())), None, problems, not_executed)
     points = _as_named(manifest, planned)
     if not unread:
         problems.append(_other_points(manifest, planned))
-    plan = settled(RunSet(Plan(planned.sweep, points), rows.values()))
+    plan = settled(Results(Plan(planned.sweep, points), rows.values()))
     whole = all(point.setup is not None for point in points)
     return KeptRuns(planned, unread, plan, None if whole else _places(manifest, points), problems, not_executed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.export.citations import Cited, presets_of, traces_of
 from workbench.export.tex import escape
 from workbench.figures.frame import words
@@ -24,13 +24,13 @@ _SIZES = {
 }
 
 
-def methods(runs: RunSet, entries: Sequence[Cited]) -> str:
+def methods(runs: Results, entries: Sequence[Cited]) -> str:
     """Return the file's whole text: a paragraph each on the question, the setting, the policies and the statistics."""
     paragraphs = (_setting(runs, entries), _policies(runs, entries), _seeds(runs), _statistics(runs), _measures(runs))
     return _HEAD + "\n\n".join(" ".join(paragraph) for paragraph in paragraphs if paragraph) + "\n"
 
 
-def _setting(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
+def _setting(runs: Results, entries: Sequence[Cited]) -> list[str]:
     engine = runs.plan.sweep.mechanism.engine
     question = str(runs.plan.sweep.config.get("question") or "").strip()
     opening = [f"We ask: {escape(question)}"] if question else []
@@ -41,7 +41,7 @@ def _setting(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
     return [*opening, simulated, *_machine(runs, entries), *_workload(runs, entries)]
 
 
-def _machine(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
+def _machine(runs: Results, entries: Sequence[Cited]) -> Iterator[str]:
     machines = _different(runs, "machine")
     named = presets_of(runs)
     for name in named:
@@ -54,7 +54,7 @@ def _machine(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
         yield f"The machine has {more}; what is not named is at its default."
 
 
-def _workload(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
+def _workload(runs: Results, entries: Sequence[Cited]) -> Iterator[str]:
     workloads = _different(runs, "workload")
     always = _named_by_the_sweep(runs, "workload")
     each = list(dict.fromkeys(escape(words(spec.short(always))) for spec in workloads.values()))
@@ -68,7 +68,7 @@ def _workload(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
         yield f"The trace {escape(entry.name)} ({escape(entry.holds)}) is public, from {source}{cut}{cites}."
 
 
-def _policies(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
+def _policies(runs: Results, entries: Sequence[Cited]) -> list[str]:
     setups = [point.setup for point in runs.points if point.setup is not None]
     sentences = []
     for slot in sorted({slot for setup in setups for slot in setup.policies}):
@@ -97,7 +97,7 @@ def _policy(slot: str, policy: Any, entries: Sequence[Cited]) -> str:
     return escape(words(policy.short())) + _cites(entries, f"{slot} {policy.name}")
 
 
-def _seeds(runs: RunSet) -> list[str]:
+def _seeds(runs: Results) -> list[str]:
     sweep, count = runs.plan.sweep, len(runs.seeds)
     failed = len(runs.failures)
     result = [
@@ -119,7 +119,7 @@ def _seeds(runs: RunSet) -> list[str]:
     return result
 
 
-def _statistics(runs: RunSet) -> list[str]:
+def _statistics(runs: Results) -> list[str]:
     sweep = runs.plan.sweep
     if len(runs.seeds) < 2:
         return ["With one seed there are no intervals and no tests: the numbers are those of single runs."]
@@ -129,7 +129,7 @@ def _statistics(runs: RunSet) -> list[str]:
     return result
 
 
-def _comparisons(runs: RunSet) -> Iterator[str]:
+def _comparisons(runs: Results) -> Iterator[str]:
     """Yield the rules by which comparisons are judged, of what was used."""
     sweep, count = runs.plan.sweep, family_of(runs.plan).comparisons
     judged = [sweep.mechanism.measures[name] for name in sweep.measures]
@@ -160,7 +160,7 @@ def _comparisons(runs: RunSet) -> Iterator[str]:
         )
 
 
-def _measures(runs: RunSet) -> list[str]:
+def _measures(runs: Results) -> list[str]:
     known = runs.plan.sweep.mechanism.measures
     each = []
     for name in runs.plan.sweep.measures:
@@ -171,19 +171,19 @@ def _measures(runs: RunSet) -> list[str]:
     return [f"Measured are: {'; '.join(each)}."] if each else []
 
 
-def _different(runs: RunSet, part: str) -> dict[str, Spec]:
+def _different(runs: Results, part: str) -> dict[str, Spec]:
     """Return the different machines or workloads of the points, in their order, by what tells them apart."""
     setups = [point.setup for point in runs.points if point.setup is not None]
     return {getattr(setup, part).short(): getattr(setup, part) for setup in setups}
 
 
-def _named_by_the_sweep(runs: RunSet, part: str) -> tuple[str, ...]:
+def _named_by_the_sweep(runs: Results, part: str) -> tuple[str, ...]:
     """Return the levers of a part that the sweep's file gives: what somebody wrote is named, be it the default."""
     config = runs.plan.sweep.config.get(part)
     return tuple(config) if isinstance(config, Mapping) else ()
 
 
-def _varied_inside(runs: RunSet, part: str) -> tuple[str, ...]:
+def _varied_inside(runs: Results, part: str) -> tuple[str, ...]:
     return tuple(path.partition(".")[2].split(".")[0] for path in runs.varied if path.startswith(f"{part}."))
 
 

@@ -15,8 +15,8 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.checked_rows import Checked
 from workbench.experiments.origins import origins_of
 from workbench.experiments.plan import Plan
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import PROVENANCE, SWEEP
-from workbench.experiments.run_set import RunSet
 from workbench.export._comparison import PICTURES, Change, changed_values, changes, compared_pictures, redrawn
 from workbench.export._inputs import INPUTS
 from workbench.export._kept_runs import KeptRuns
@@ -133,7 +133,7 @@ class Absent(NamedTuple):
     built_in: bool = False
 
 
-def _recipe(manifest: Mapping[str, Any], runs: RunSet, name: str) -> Any:
+def _recipe(manifest: Mapping[str, Any], runs: Results, name: str) -> Any:
     own = manifest.get("own_figures", {})
     return Absent(name, own[name]) if name in own and not KNOWN.has(name) else recipe_of(runs, name)
 
@@ -220,7 +220,7 @@ class NotSimulatedError(WorkbenchError):
     """A figure asks for the record of a run, which is not to be simulated."""
 
 
-class Replayed(RunSet):
+class Replayed(Results):
     """The runs of a bundle; `simulated` counts the runs that figures asked for."""
 
     def __init__(self, plan: Plan, rows: Iterable[Row], allowed: bool) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from workbench.errors import InputError
 from workbench.experiments.named_code import sign_own
 from workbench.experiments.provenance import provenance
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import PROVENANCE, SWEEP, write_json
-from workbench.experiments.run_set import RunSet
 from workbench.export._inputs import check_unedited, write_sweep
 from workbench.export._kept_runs import kept_runs
 from workbench.export._run_rows import read_rows, with_origins
@@ -25,7 +25,7 @@ from workbench.trust import SIGNATURE
 
 
 def export(
-    runs: RunSet,
+    runs: Results,
     to: str | Path,
     style_name: str = "ieee",
     columns: Columns = 1,
@@ -45,7 +45,7 @@ def export(
 
     Parameters
     ----------
-    runs : RunSet
+    runs : Results
         What `workbench.run` returns, or the hold-out runs of a study.
     style_name : {"ieee", "acm", "usenix"}
         The width of a column, the letters of the figures, and the class of the example.
@@ -73,7 +73,7 @@ def export(
     return to
 
 
-def open_bundle(folder: Path) -> RunSet:
+def open_bundle(folder: Path) -> Results:
     """Return the runs of a bundle at the points that its manifest names. Code is executed if this user has signed it.
 
     Raises
@@ -88,12 +88,12 @@ def open_bundle(folder: Path) -> RunSet:
         )
     rows = with_origins(read_rows(folder / ROWS), manifest.get("origins", {}))
     kept = kept_runs(folder, manifest, rows)
-    runs = RunSet(kept.plan, rows.values())
+    runs = Results(kept.plan, rows.values())
     runs.code_notes = kept.not_executed
     return runs
 
 
-def _write(runs: RunSet, folder: Path, style_name: str, columns: Columns, chosen: Selection) -> None:
+def _write(runs: Results, folder: Path, style_name: str, columns: Columns, chosen: Selection) -> None:
     drawn, refused = drawings(in_order(runs), style(style_name).figures(columns))
     computed = content(in_order(runs), style_name, drawn, refused, columns=columns)
     write_texts(computed, folder)

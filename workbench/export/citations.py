@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.export.tex import comment, escape
 from workbench.export.works import Work, works_in
 from workbench.levers import Spec
@@ -29,7 +29,7 @@ class Cited(NamedTuple):
     """The parts of the sweep, such as `placement first_fit`."""
 
 
-def cited(runs: RunSet) -> list[Cited]:
+def cited(runs: Results) -> list[Cited]:
     """Return the works on which the sweep rests, each once, sorted by key."""
     gathered: dict[str, Cited] = {"gpu-policy-workbench": Cited(_OWN, ["every run"])}
     for part, works in _parts(runs):
@@ -38,14 +38,14 @@ def cited(runs: RunSet) -> list[Cited]:
     return [one._replace(of=list(dict.fromkeys(one.of))) for _, one in sorted(gathered.items())]
 
 
-def presets_of(runs: RunSet) -> list[str]:
+def presets_of(runs: Results) -> list[str]:
     """Return the presets that a sweep names for its machine, in its order."""
     machine = next((point.setup.machine for point in runs.points if point.setup is not None), None)
     known = set(preset_names(type(machine))) if machine is not None else set()
     return [name for name in dict.fromkeys(_strings(runs.plan.sweep.config.get("machine"))) if name in known]
 
 
-def traces_of(runs: RunSet) -> list[Entry]:
+def traces_of(runs: Results) -> list[Entry]:
     """Return the public traces that the workloads of a sweep are read from, in its order."""
     workloads = [point.setup.workload for point in runs.points if point.setup is not None]
     names = dict.fromkeys(
@@ -65,7 +65,7 @@ def references_text(of: type) -> str:
     return " ".join(match[1].split()) if match else ""
 
 
-def _parts(runs: RunSet) -> Iterator[tuple[str, list[Work]]]:
+def _parts(runs: Results) -> Iterator[tuple[str, list[Work]]]:
     setups = [point.setup for point in runs.points if point.setup is not None]
     for setup in setups:
         for slot, policy in sorted(setup.policies.items()):

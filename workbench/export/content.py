@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from workbench.errors import wrong_value
 from workbench.experiments.plan import Plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import Sweep
 from workbench.export._cells import Place, RunSets, cells, over_cells, places
 from workbench.export._methods import methods
@@ -46,13 +46,13 @@ class Content(NamedTuple):
     """What the manifest says, the digests of the files left out."""
 
 
-def in_order(runs: RunSet) -> RunSet:
+def in_order(runs: Results) -> Results:
     """Return the same runs sorted by id: what a bundle says must not depend on the order in which rows were kept."""
-    return RunSet(runs.plan, sorted(runs.rows.values(), key=lambda row: row.id))
+    return Results(runs.plan, sorted(runs.rows.values(), key=lambda row: row.id))
 
 
 def content(
-    runs: RunSet,
+    runs: Results,
     style_name: str,
     drawn: Sequence[Drawing],
     refused: Mapping[str, str],
@@ -63,7 +63,7 @@ def content(
 
     Parameters
     ----------
-    runs : RunSet
+    runs : Results
         In order, as `in_order` returns them.
     style_name : {"ieee", "acm", "usenix"}
         The class of the example.
@@ -116,7 +116,7 @@ def content(
     return Content(texts, manifest)
 
 
-def notes_of(runs: RunSet) -> list[str]:
+def notes_of(runs: Results) -> list[str]:
     """Return the sentences that a terminal prints below the table: what is missing or saturated, what cannot be sure,
     and what a mean rests on."""
     noted = [
@@ -133,7 +133,7 @@ def notes_of(runs: RunSet) -> list[str]:
 
 
 def _main(
-    runs: RunSet,
+    runs: Results,
     style_name: str,
     meaning: str,
     table_list: list[Table],
@@ -165,7 +165,7 @@ def _of_macro(macro: Macro) -> dict[str, Any]:
     return {"shown": macro.text, "value": macro.value, "says": macro.description, "runs": macro.runs}
 
 
-def _of_figure(runs: RunSet, sets: RunSets, drawing: Drawing) -> dict[str, Any]:
+def _of_figure(runs: Results, sets: RunSets, drawing: Drawing) -> dict[str, Any]:
     """Return the content of a figure, which may use every finished run of every point."""
     done = {(row.point, row.seed) for row in runs.rows.values() if row.status == "done"}
     behind = [sets.name(point, [s for s in runs.seeds if (point.id, s) in done]) for point in runs.points]
@@ -197,7 +197,7 @@ def selection(measures: Sequence[str] | None, figures: Sequence[str] | None) -> 
     return {what: list(dict.fromkeys(names)) for what, names in choices.items() if names is not None}
 
 
-def selected(runs: RunSet, chosen: Selection) -> RunSet:
+def selected(runs: Results, chosen: Selection) -> Results:
     """Return the same runs of a sweep that shows what was chosen.
 
     Raises
@@ -215,7 +215,7 @@ def selected(runs: RunSet, chosen: Selection) -> RunSet:
         sweep.check_computed(name)
     for name in chosen.get("figures", ()):
         figure(name, sweep.mechanism.engine.name)
-    result = RunSet(
+    result = Results(
         replace(runs.plan, sweep=with_selection(sweep, chosen)), runs.rows.values(), runs.folder, runs.seconds
     )
     result.checked = runs.checked
@@ -240,5 +240,5 @@ def plan_of_manifest(plan: Plan, manifest: Mapping[str, Any]) -> Plan:
     known = {
         what: [name for name in names if name not in manifest.get("own_figures", {})] for what, names in chosen.items()
     }
-    checked = selected(RunSet(plan, ()), known).plan
+    checked = selected(Results(plan, ()), known).plan
     return replace(checked, sweep=with_selection(plan.sweep, chosen))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.export.tex import escape, render
 from workbench.figures import figure
 from workbench.figures.figure_files import Column, as_csv, save
@@ -95,12 +95,12 @@ class Drawing:
         return {f"{stem}.csv": self.csv, f"{stem}.txt": f"{self.alt}\n", f"{stem}.tex": inside}
 
 
-def recipe_of(runs: RunSet, name: str) -> Recipe:
+def recipe_of(runs: Results, name: str) -> Recipe:
     """Return the figure of a name that serves the engine of some runs."""
     return figure(name, runs.plan.sweep.mechanism.engine.name)
 
 
-def drawings(runs: RunSet, venue_format: Format | None = None) -> tuple[list[Drawing], dict[str, str]]:
+def drawings(runs: Results, venue_format: Format | None = None) -> tuple[list[Drawing], dict[str, str]]:
     """Return the figures that the sweep names, and why any of them cannot be drawn of these runs."""
     drawn, refused = [], {}
     for name in runs.plan.sweep.figures:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.export._cells import Cell, half_width
 from workbench.export.tex import comment
 from workbench.number_text import TEX, number, probability, to_limits, with_half
@@ -36,7 +36,7 @@ class Macro(NamedTuple):
     """The sets of runs that it rests on."""
 
 
-def macros(runs: RunSet, cells: list[Cell]) -> list[Macro]:
+def macros(runs: Results, cells: list[Cell]) -> list[Macro]:
     """Return every number of a bundle: what was run, and each measure of each point."""
     names = MacroNames()
     result = [_count(names, "runs", len(runs.rows), "runs behind this bundle")]

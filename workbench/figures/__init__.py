@@ -21,7 +21,7 @@ from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES, Cal
 from workbench.parts import entered_by_file
 
 if TYPE_CHECKING:
-    from workbench.experiments.run_set import RunSet
+    from workbench.experiments.results import Results
     from workbench.tuning.results import StudyResults
 
 
@@ -65,7 +65,7 @@ def check(names: Iterable[str], engine: str, where: str = "") -> None:
         figure(name, engine, at(where, "figures"))
 
 
-def draw_all(runs: RunSet, folder: Path) -> list[Path]:
+def draw_all(runs: Results, folder: Path) -> list[Path]:
     """Draw every figure that a sweep names, and save each as PDF, PNG and CSV; one that would come out as it lies there
     is not drawn again.
 
@@ -90,7 +90,7 @@ def draw_all(runs: RunSet, folder: Path) -> list[Path]:
 
 
 def draw_one(
-    recipe: Recipe, runs: RunSet, folder: Path, choices: Mapping[str, Any] | None = None, width: float | None = None
+    recipe: Recipe, runs: Results, folder: Path, choices: Mapping[str, Any] | None = None, width: float | None = None
 ) -> list[Path]:
     """Save a figure of some runs as PDF, PNG and CSV, unless it lies there as it would come out.
 

@@ -22,7 +22,7 @@ from workbench.identity import digest_of
 from workbench.runs.origin import origin
 
 if TYPE_CHECKING:
-    from workbench.experiments.run_set import RunSet
+    from workbench.experiments.results import Results
     from workbench.tuning.results import StudyResults
 
 
@@ -81,7 +81,7 @@ def _digest(path: Path) -> str:
         return "missing"
 
 
-def digest_of_runs(runs: RunSet) -> str:
+def digest_of_runs(runs: Results) -> str:
     """Return the digest of what figures of some runs can show: the sweep, its points, and every row."""
     points = [(point.id, point.baseline, repr(point.coordinates), runs.label(point)) for point in runs.points]
     rows = sorted((row.id, row.status, repr(sorted(row.measures.items()))) for row in runs.rows.values())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.factorial import Effect, factorial
 from workbench.figures.estimates import chosen_measure
 from workbench.figures.figure_files import Column
@@ -52,7 +52,7 @@ class FactorialEffects(NamedTuple):
         }
 
 
-def factorial_effects_data(runs: RunSet, measure: str | None = None) -> FactorialEffects:
+def factorial_effects_data(runs: Results, measure: str | None = None) -> FactorialEffects:
     """Compute main effects and interactions of pairs in every setting (`studies.factorial`).
 
     Parameters

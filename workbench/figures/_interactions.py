@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.sensitivity.analysis import Analysis, Of
 from workbench.explain.sensitivity.estimates import Indices
 from workbench.figures._sensitivities import analysis_of, lever_names
@@ -61,7 +61,7 @@ class Interactions(NamedTuple):
         )
 
 
-def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean") -> Interactions:
+def interactions_data(runs: Results, measure: str | None = None, of: Of = "mean") -> Interactions:
     """Compute Sobol's indices of first and second order, of a sweep whose ranges are drawn by `saltelli`.
 
     Parameters
@@ -80,7 +80,7 @@ def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean")
     return Interactions(f"share of the variance of {words}", tuple(_shares(runs, one) for one in analysis))
 
 
-def _shares(runs: RunSet, one: Analysis) -> Shares:
+def _shares(runs: Results, one: Analysis) -> Shares:
     if not isinstance(one.estimates, Indices) or one.estimates.second is None:
         cure = "design: {saltelli: {base: 64, second_order: true}}"
         raise InputError(f"interactions needs interactions of pairs, which this sweep's design has not; say {cure}.")

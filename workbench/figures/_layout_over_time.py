@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each, span_words
 from workbench.figures.registry import on_paper, recipe
@@ -75,7 +75,7 @@ class LayoutOverTime(NamedTuple):
 
 
 def layout_over_time_data(
-    runs: RunSet, seed: int | None = None, cycles: tuple[int, int] | None = None
+    runs: Results, seed: int | None = None, cycles: tuple[int, int] | None = None
 ) -> LayoutOverTime:
     """Compute the rectangles of segments and cycles that workgroups hold, in one run of every point.
 

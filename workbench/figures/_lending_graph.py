@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import heading, records, separate_lines
 from workbench.figures.registry import on_paper, recipe
@@ -60,7 +60,7 @@ class LendingGraph(NamedTuple):
         )
 
 
-def lending_graph_data(runs: RunSet) -> LendingGraph:
+def lending_graph_data(runs: Results) -> LendingGraph:
     """Compute the bytes that cards lent to each other, averaged over the seeds, with the links between them.
 
     Raises

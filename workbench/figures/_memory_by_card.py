@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import heading, one_run_each
 from workbench.figures.registry import on_paper, recipe
@@ -56,7 +56,7 @@ class MemoryByCard(NamedTuple):
         )
 
 
-def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
+def memory_by_card_data(runs: Results, seed: int | None = None) -> MemoryByCard:
     """Compute how full each card with memory is after every request of one run of every point.
 
     Parameters

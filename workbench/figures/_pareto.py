@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.estimates import Means, chosen_measure, means_of, rests_on
 from workbench.figures.figure_files import Column, below
 from workbench.figures.labels import measure_label
@@ -74,7 +74,7 @@ class Pareto(NamedTuple):
         )
 
 
-def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Pareto:
+def pareto_data(runs: Results, x: str | None = None, y: str | None = None) -> Pareto:
     """Compute the means of two measures of every point over its seeds, with their 95 % intervals.
 
     Parameters
@@ -104,7 +104,7 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
     return Pareto(*measures, clouds)
 
 
-def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
+def _cloud(runs: Results, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
     values_by_line = {
         line.name: [[*values(runs, line.point, measure.name, "pareto").values()] for measure in measures]
         for line in panel.lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.remote_bound import BoundExcess, over_bound
 from workbench.figures.estimates import LEVEL, Means, means_of, rests_on
 from workbench.figures.figure_files import Column, below
@@ -61,7 +61,7 @@ class ReadingOverBound(NamedTuple):
         )
 
 
-def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
+def reading_over_bound_data(runs: Results) -> ReadingOverBound:
     """Compute the median over the seeds of `borrowed_reading_mean_ns` over the bound of what the policy granted, with
     its interval.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column
 from workbench.figures.panels import common_seed
 from workbench.figures.registry import on_paper, recipe
@@ -39,7 +39,7 @@ class RecordedAgainstReplayed(NamedTuple):
         return {"recording": self.names, "recorded_gib": self.recorded_gib, "replayed_gib": self.replayed_gib, **counts}
 
 
-def recorded_against_replayed_data(runs: RunSet) -> RecordedAgainstReplayed:
+def recorded_against_replayed_data(runs: Results) -> RecordedAgainstReplayed:
     """Compute the reserved bytes at the peak as recorded and as replayed, and how much of the history came out, by
     recording.
 

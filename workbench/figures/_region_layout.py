@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each
 from workbench.figures.registry import on_paper, recipe
@@ -62,7 +62,7 @@ class RegionLayout(NamedTuple):
 
 
 def region_layout_data(
-    runs: RunSet, seed: int | None = None, card: str | None = None, requests: tuple[int, int] | None = None
+    runs: Results, seed: int | None = None, card: str | None = None, requests: tuple[int, int] | None = None
 ) -> RegionLayout:
     """Compute the rectangles of addresses and requests that regions of a card take, in one run of every point.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.estimates import (
     Compared,
     Means,
@@ -71,7 +71,7 @@ class SavingByPolicy(NamedTuple):
         )
 
 
-def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByPolicy:
+def saving_by_policy_data(runs: Results, measure: str | None = None) -> SavingByPolicy:
     """Compute the geometric mean of the paired ratios less 1, or the mean difference, with its 95 % interval.
 
     The measure declares which. Where a value of a ratio measure is 0 there is no ratio, and the figure has differences.

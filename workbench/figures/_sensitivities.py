@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.sensitivity.analysis import Analysis, Of, analyse
 from workbench.explain.sensitivity.estimates import Effects
 from workbench.figures.estimates import Means, without_limits
@@ -55,7 +55,7 @@ class Sensitivities(NamedTuple):
         )
 
 
-def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean") -> Sensitivities:
+def sensitivities_data(runs: Results, measure: str | None = None, of: Of = "mean") -> Sensitivities:
     """Compute what a measure depends on, of a sweep whose ranges are drawn by `saltelli` or `morris`.
 
     Parameters
@@ -78,14 +78,14 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
     return Sensitivities(f"share of the variance of {words}", "total", "first order", panels)
 
 
-def analysis_of(runs: RunSet, measure: str | None, of: Of, figure: str) -> tuple[list[Analysis], str]:
+def analysis_of(runs: Results, measure: str | None, of: Of, figure: str) -> tuple[list[Analysis], str]:
     """Return the analysis of every way to run, and in words what is analyzed."""
     analysis = analyse(runs, measure or runs.plan.sweep.measures[0], of)
     check_room(len(analysis), 1, figure)
     return analysis, f"{'the gain in ' if of == 'gain' else ''}{measure_words(analysis[0].measure)}"
 
 
-def _ranked(runs: RunSet, one: Analysis) -> Ranked:
+def _ranked(runs: Results, one: Analysis) -> Ranked:
     if isinstance(one.estimates, Effects):
         whole, part = Means(*one.estimates.mean_size), without_limits(one.estimates.spread)
     else:
@@ -132,7 +132,7 @@ def _rows(axes: Axes, panel: Ranked, data: Sensitivities) -> None:
     axes.grid(axis="x", color=plot_style.palette().grid, linewidth=0.5)
 
 
-def lever_names(runs: RunSet, one: Analysis) -> tuple[str, ...]:
+def lever_names(runs: Results, one: Analysis) -> tuple[str, ...]:
     """Return the levers' names in the words of their declarations; by their paths where two would be called the
     same."""
     setup = next(point.setup for point in runs.points if point.id == one.point)

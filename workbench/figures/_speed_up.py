@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, draw_curves
 from workbench.figures._trends import TREND_LOOK, chosen_lever, lever_label, trend_groups
 from workbench.figures.estimates import means_of, measure_of
@@ -54,7 +54,7 @@ def break_even(x: np.ndarray, times: np.ndarray) -> float:
     return float(x[k] * (x[k + 1] / x[k]) ** share)
 
 
-def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | None = None) -> Curves:
+def speed_up_data(runs: Results, measure: str = "makespan_cycles", lever: str | None = None) -> Curves:
     """Compute the geometric mean of the paired ratios to the baseline, above 1 = better, at each value of a varied
     number.
 
@@ -86,7 +86,7 @@ def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | N
     return Curves(path, lever_label(runs, path), names, label, tuple(titles), lines, _SPEED_UPS)
 
 
-def _speed_up(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) -> Curve:
+def _speed_up(runs: Results, panel: int, path: str, measure: str, lines: list[Line]) -> Curve:
     lines = sorted(lines, key=lambda line: float(line.point.coordinates[path]))
     intervals = []
     for line in lines:

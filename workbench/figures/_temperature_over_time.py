@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import heading, one_run_each
 from workbench.figures.registry import on_paper, recipe
@@ -55,7 +55,7 @@ class TemperatureOverTime(NamedTuple):
         )
 
 
-def temperature_over_time_data(runs: RunSet, seed: int | None = None) -> TemperatureOverTime:
+def temperature_over_time_data(runs: Results, seed: int | None = None) -> TemperatureOverTime:
     """Compute the coolest and the hottest module, and the mean of all, at the ends of thermal steps of one run of every
     point.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import chosen_measure, means_of
 from workbench.figures.labels import axis_label, measure_label
@@ -22,7 +22,7 @@ from workbench.statistics import mean_interval
 TREND_LOOK = Look((1.9, 1.3), True, math.inf, ticks="values", pointwise=False, left_out="not defined")
 
 
-def by_lever(runs: RunSet, declared: Measure, lever: str | None, figure: str) -> Curves:
+def by_lever(runs: Results, declared: Measure, lever: str | None, figure: str) -> Curves:
     """Compute the mean of a measure with its 95 % interval at each value of a varied number; a policy that has no such
     lever is the same everywhere.
 
@@ -43,7 +43,7 @@ def by_lever(runs: RunSet, declared: Measure, lever: str | None, figure: str) ->
     return trend_curves(runs, declared, path, lever_label(runs, path), titles, trends, TREND_LOOK, figure)
 
 
-def trend_groups(runs: RunSet, path: str, figure: str) -> tuple[list[str], list[tuple[int, list[Line]]]]:
+def trend_groups(runs: Results, path: str, figure: str) -> tuple[list[str], list[tuple[int, list[Line]]]]:
     """Return the titles of the panels, and for each line that is drawn its panel and its points, over a lever."""
     all_panels = panels(runs, excluded=path)
     check_room(len(all_panels), max(len({line.name for line in panel.lines}) for panel in all_panels), figure)
@@ -56,7 +56,7 @@ def lines_by_name(lines: list[Line]) -> list[list[Line]]:
     return [[line for line in lines if line.name == name] for name in dict.fromkeys(line.name for line in lines)]
 
 
-def points_over(runs: RunSet, path: str, lines: list[Line]) -> list[tuple[Any, PlannedPoint]]:
+def points_over(runs: Results, path: str, lines: list[Line]) -> list[tuple[Any, PlannedPoint]]:
     """Return the values of a lever with the point at each, increasing."""
     by_value: dict[Any, PlannedPoint] = {line.point.coordinates.get(path): line.point for line in lines}
     if None in by_value:
@@ -65,7 +65,7 @@ def points_over(runs: RunSet, path: str, lines: list[Line]) -> list[tuple[Any, P
 
 
 def trend_of(
-    runs: RunSet, panel: int, line: Line, places: Mapping[Any, tuple[PlannedPoint, str]], figure: str
+    runs: Results, panel: int, line: Line, places: Mapping[Any, tuple[PlannedPoint, str]], figure: str
 ) -> Curve:
     """Return the mean of a point's measure at each place where it is defined."""
     intervals = {
@@ -77,7 +77,14 @@ def trend_of(
 
 
 def trend_curves(
-    runs: RunSet, declared: Measure, x: str, label: str, titles: list[str], trends: list[Curve], look: Look, figure: str
+    runs: Results,
+    declared: Measure,
+    x: str,
+    label: str,
+    titles: list[str],
+    trends: list[Curve],
+    look: Look,
+    figure: str,
 ) -> Curves:
     lines = tuple(one for one in trends if len(one.x))
     if not lines:
@@ -87,18 +94,18 @@ def trend_curves(
     return Curves(x, label, names, measure_label(declared), tuple(titles), lines, look, without)
 
 
-def lever_label(runs: RunSet, path: str) -> str:
+def lever_label(runs: Results, path: str) -> str:
     """Return the label of the axis that shows a varied lever."""
     return axis_label(path, next(point.setup for point in runs.points if point.coordinates.get(path) is not None))
 
 
-def numbers_of(runs: RunSet, path: str) -> list[Any]:
+def numbers_of(runs: Results, path: str) -> list[Any]:
     """Return the different values of a varied lever, increasing; none where they are not numbers."""
     numbers = {value for point in runs.points if (value := point.coordinates.get(path)) is not None}
     return sorted(numbers) if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers) else []
 
 
-def chosen_lever(runs: RunSet, requested: str | None, figure: str) -> str:
+def chosen_lever(runs: Results, requested: str | None, figure: str) -> str:
     """Return the path of the varied number on the axis: the one that is named, or the only one that there is.
 
     Raises
@@ -123,7 +130,7 @@ def chosen_lever(runs: RunSet, requested: str | None, figure: str) -> str:
 def _recipe_by_lever(name: str, usual: str, description: str) -> Recipe:
     """Return the figure of a measure against a varied number: the usual measure where none is chosen."""
 
-    def data(runs: RunSet, measure: str | None = None, lever: str | None = None) -> Curves:
+    def data(runs: Results, measure: str | None = None, lever: str | None = None) -> Curves:
         return by_lever(runs, chosen_measure(runs, measure, usual), lever, name)
 
     return Recipe(name, ANY, description, data, draw_curves)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.estimates import chosen_measure, gain_label, gain_of
 from workbench.figures.figure_files import Column, below
 from workbench.figures.labels import axis_label, outermost, words_of
@@ -82,7 +82,7 @@ class WhereItHolds(NamedTuple):
 
 
 def where_it_holds_data(
-    runs: RunSet,
+    runs: Results,
     measure: str | None = None,
     x: str | None = None,
     y: str | None = None,
@@ -128,7 +128,7 @@ def where_it_holds_data(
     )
 
 
-def _axes(runs: RunSet, x: str | None, y: str | None) -> tuple[str, str]:
+def _axes(runs: Results, x: str | None, y: str | None) -> tuple[str, str]:
     known = numbers(runs)
     for path in (x, y):
         if path is not None and path not in known:
@@ -142,7 +142,7 @@ def _axes(runs: RunSet, x: str | None, y: str | None) -> tuple[str, str]:
     return (x if x is not None else left.pop(0)), (y if y is not None else left.pop(0))
 
 
-def _setting(runs: RunSet, place: Place, x: str, y: str) -> str:
+def _setting(runs: Results, place: Place, x: str, y: str) -> str:
     """Return the name of a panel: every coordinate but the two of the map; a policy that holds one of them by its
     name."""
     paths = [path for path in runs.varied if path not in (x, y) and place.point.coordinates.get(path) is not None]
@@ -157,7 +157,7 @@ def _words(place: Place, path: str, x: str, y: str) -> str:
     return str(value) if path.startswith("policy.") else words_of(path, point.setup, value)
 
 
-def _baseline(runs: RunSet, place: Place) -> str:
+def _baseline(runs: Results, place: Place) -> str:
     baseline = runs.baseline_of(place.point)
     assert baseline is not None
     slots = runs.plan.sweep.config.get("baseline") or {}

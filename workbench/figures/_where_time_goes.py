@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import drawn_panels, undefined, values
 from workbench.figures.registry import on_paper, recipe
@@ -74,7 +74,7 @@ class WhereTimeGoes(NamedTuple):
         )
 
 
-def where_time_goes_data(runs: RunSet) -> WhereTimeGoes:
+def where_time_goes_data(runs: Results) -> WhereTimeGoes:
     """Compute the mean parts of a group's time, averaged over the seeds that have groups, bar by bar.
 
     Raises
@@ -92,7 +92,7 @@ def where_time_goes_data(runs: RunSet) -> WhereTimeGoes:
     return WhereTimeGoes(tuple(panel.title for panel in panels), _named(bars))
 
 
-def _cycles(runs: RunSet, point: PlannedPoint) -> tuple[np.ndarray, int]:
+def _cycles(runs: Results, point: PlannedPoint) -> tuple[np.ndarray, int]:
     columns = [values(runs, point, f"group_mean_{name}_cycles", "where_time_goes") for name in PARTS]
     seeds = list(columns[0])
     if not seeds:

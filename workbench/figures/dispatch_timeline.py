@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each, span_words
 from workbench.figures.registry import on_paper, recipe
@@ -103,7 +103,7 @@ class DispatchTimeline(NamedTuple):
 
 
 def dispatch_timeline_data(
-    runs: RunSet,
+    runs: Results,
     by: str = "channel",
     seed: int | None = None,
     cycles: tuple[int, int] | None = None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.estimates import Compared, compared, gain_label, gain_of, measure_of
 from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import check_room, heading
@@ -70,7 +70,7 @@ class DrainDifference(NamedTuple):
         )
 
 
-def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainDifference:
+def drain_difference_data(runs: Results, measure: str = "drain_cycles") -> DrainDifference:
     """Compute the paired differences over the seeds as a histogram; positive = better than the baseline.
 
     A seed lies in the bar [a, b) left of zero and in (a, b] right of it; a tie lies in none.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.labels import measure_words
 from workbench.figures.panels import Line, panels, undefined, values
 from workbench.metrics.measure import Measure
@@ -120,7 +120,7 @@ def gain_of(one: PairedComparison, is_ratio: bool) -> Interval:
     return size._replace(mean=100 * (size.mean - 1), low=100 * (size.low - 1), high=100 * (size.high - 1))
 
 
-def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
+def compared(runs: Results, measure: Measure, figure: str) -> list[Compared]:
     """Return every point that has a baseline, setting by setting.
 
     A gain is baseline - other where less of the measure is better (spec 1, R33), other - baseline where more is.
@@ -146,7 +146,7 @@ def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
     return comparisons
 
 
-def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: Line, lines: list[Line]) -> Compared:
+def _compared(runs: Results, measure: Measure, figure: str, setting: str, line: Line, lines: list[Line]) -> Compared:
     baseline = runs.baseline_of(line.point)
     assert baseline is not None
     ours, theirs = (values(runs, point, measure.name, figure) for point in (line.point, baseline))
@@ -161,7 +161,7 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
     return Compared(setting, named, line.name, kind_of(line.point, baseline), len(runs.seeds) - both.n, both)
 
 
-def measure_of(runs: RunSet, name: str) -> Measure:
+def measure_of(runs: Results, name: str) -> Measure:
     """Return the declaration of a measure.
 
     Raises
@@ -175,7 +175,7 @@ def measure_of(runs: RunSet, name: str) -> Measure:
     return known[name]
 
 
-def chosen_measure(runs: RunSet, name: str | None, usual: str, place: int = 0) -> Measure:
+def chosen_measure(runs: Results, name: str | None, usual: str, place: int = 0) -> Measure:
     """Return the measure that is wanted; if None the usual one of a figure, or where the engine has no such measure,
     the one at a place of the sweep's list, those first of which less or more is better.
 

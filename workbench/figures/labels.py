@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.engines.kit.engine import Setup
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.levers import Lever, Spec
 from workbench.metrics.measure import Measure
 from workbench.number_text import as_written
@@ -132,7 +132,7 @@ class LineNames:
     lose its k among others; a sweep that varies neither policy nor option tells the policy of its first question.
     """
 
-    def __init__(self, runs: RunSet, excluded: str | None = None) -> None:
+    def __init__(self, runs: Results, excluded: str | None = None) -> None:
         """Leave out `excluded`, the path of a varied lever that names leave out, because an axis shows it."""
         used: dict[tuple[str, str], list[Policy]] = {}
         for point in runs.points:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, shown
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures.labels import LineNames, outermost, words_of
 from workbench.runs.run import PlannedPoint, run_id
 
@@ -43,7 +43,7 @@ class Panel(NamedTuple):
     lines: list[Line]
 
 
-def panels(runs: RunSet, excluded: str | None = None) -> list[Panel]:
+def panels(runs: Results, excluded: str | None = None) -> list[Panel]:
     """Return the points of a sweep by setting, in the order of the sweep.
 
     Parameters
@@ -60,7 +60,7 @@ def panels(runs: RunSet, excluded: str | None = None) -> list[Panel]:
     return [Panel(title, lines) for title, lines in lines_by_title.items()]
 
 
-def drawn_panels(runs: RunSet, figure: str) -> list[Panel]:
+def drawn_panels(runs: Results, figure: str) -> list[Panel]:
     """Return the panels of a sweep for a figure that draws every point as a line of its own.
 
     Raises
@@ -73,7 +73,7 @@ def drawn_panels(runs: RunSet, figure: str) -> list[Panel]:
     return all_panels
 
 
-def separate_lines(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
+def separate_lines(runs: Results, figure: str) -> list[tuple[str, Line]]:
     """Return every point of a sweep with the title of its setting, for a figure that gives each a panel of its own.
 
     Raises
@@ -86,7 +86,7 @@ def separate_lines(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
     return lines
 
 
-def one_run_each(runs: RunSet, seed: int | None, figure: str) -> tuple[int, list[tuple[str, str, Any]]]:
+def one_run_each(runs: Results, seed: int | None, figure: str) -> tuple[int, list[tuple[str, str, Any]]]:
     """Return a seed and what happened with it in every point, each with the title of its setting and its name, for a
     figure that gives each a panel of its own.
 
@@ -120,19 +120,19 @@ def check_room(panels: int, lines: int, figure: str) -> None:
         raise InputError(f"{figure} needs {lines} lines in a panel; only {MOST_LINES} can be told apart. {cure}")
 
 
-def _styles(runs: RunSet, names: LineNames) -> dict[str, int]:
+def _styles(runs: Results, names: LineNames) -> dict[str, int]:
     compared_with = {point.baseline for point in runs.points}
     baselines_first = sorted(runs.points, key=lambda point: point.id not in compared_with)
     different = dict.fromkeys(names.of(point) for point in baselines_first)
     return {name: place for place, name in enumerate(different)}
 
 
-def _title(runs: RunSet, point: PlannedPoint, excluded: str | None) -> str:
+def _title(runs: Results, point: PlannedPoint, excluded: str | None) -> str:
     varied_paths = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != excluded]
     return ", ".join(words_of(path, point.setup, point.coordinates.get(path)) for path in outermost(varied_paths))
 
 
-def common_seed(runs: RunSet, requested: int | None, figure: str) -> int:
+def common_seed(runs: Results, requested: int | None, figure: str) -> int:
     """Return the seed that is wanted, or the first that every point finished.
 
     Raises
@@ -187,7 +187,7 @@ def chosen_span(cycles: Any, figure: str, what: str = "cycles") -> tuple[int, in
     return first, last
 
 
-def records(runs: RunSet, point: PlannedPoint, figure: str) -> list[Any]:
+def records(runs: Results, point: PlannedPoint, figure: str) -> list[Any]:
     """Return the records of the finished runs of a point, simulated again, in the order of the seeds.
 
     Raises
@@ -201,7 +201,7 @@ def records(runs: RunSet, point: PlannedPoint, figure: str) -> list[Any]:
     return result
 
 
-def values(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> dict[int, float]:
+def values(runs: Results, point: PlannedPoint, measure: str, figure: str) -> dict[int, float]:
     """Return a measure of a point by seed, the runs left out for which it is not defined: perhaps all.
 
     Raises
@@ -215,7 +215,7 @@ def values(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> dict
     return {seed: value for seed, value in result.items() if math.isfinite(value)}
 
 
-def undefined(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> InputError:
+def undefined(runs: Results, point: PlannedPoint, measure: str, figure: str) -> InputError:
     """Say that a measure is defined for no run of a point, and why where its runs hang."""
     label, hang = runs.label(point), runs.hang(point)
     if hang is not None:
@@ -224,7 +224,7 @@ def undefined(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> I
     return InputError(f"{figure} needs {measure}, which is not defined for {label}.")
 
 
-def none_finished(runs: RunSet, point: PlannedPoint, figure: str) -> InputError:
+def none_finished(runs: Results, point: PlannedPoint, figure: str) -> InputError:
     """Say that a point has no finished run, and why."""
     errors = [row.error for row in runs.failures if row.point == point.id]
     why = f"{len(errors)} failed, the first: {errors[0]}" if errors else "run the sweep first."

@@ -22,7 +22,7 @@ from workbench.parts.registry import Guests, Registry, attribute, first_paragrap
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from workbench.experiments.run_set import RunSet
+    from workbench.experiments.results import Results
     from workbench.tuning.results import StudyResults
 
 
@@ -87,7 +87,7 @@ class Recipe:
     description: str
     """What one sees in it, in a sentence."""
     data: Callable[..., Any]
-    """From a `RunSet` to what is drawn; further arguments are choices with defaults."""
+    """From a `Results` to what is drawn; further arguments are choices with defaults."""
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
 
@@ -99,7 +99,7 @@ class Recipe:
         """Return whether it is part of this package."""
         return self.data.__module__.startswith("workbench.")
 
-    def choose(self, runs: RunSet, /, **choices: Any) -> Any:
+    def choose(self, runs: Results, /, **choices: Any) -> Any:
         """Compute what is drawn, with choices by name, such as `measure` or `seed`.
 
         Raises

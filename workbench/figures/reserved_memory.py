@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import without_limits
 from workbench.figures.panels import common_seed, drawn_panels
@@ -62,7 +62,7 @@ def _recipe_of_reserved(
     `needed` is what is asked for, the same in all runs of a panel: its name, and its bytes by request.
     """
 
-    def data(runs: RunSet, seed: int | None = None) -> Curves:
+    def data(runs: Results, seed: int | None = None) -> Curves:
         panels = drawn_panels(runs, name)
         chosen = common_seed(runs, seed, name)
         lines = list[Curve]()

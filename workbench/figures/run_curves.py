@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import mean_curve
 from workbench.figures.panels import drawn_panels, records
@@ -74,7 +74,7 @@ def _recipe(
         only of the first if all are.
     """
 
-    def data(runs: RunSet) -> Curves:
+    def data(runs: Results) -> Curves:
         panels = drawn_panels(runs, name)
         lines, without = list[Curve](), list[str]()
         for place, panel in enumerate(panels):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.discovery import Column as Lever
 from workbench.explain.discovery import Scenario, discover, interest_of
 from workbench.explain.discovery.scenario import inside_of
@@ -84,7 +84,7 @@ class ScenarioDiscovery(NamedTuple):
 
 
 def scenario_discovery_data(
-    runs: RunSet,
+    runs: Results,
     measure: str | None = None,
     win: bool = False,
     clear: bool = False,
@@ -122,7 +122,7 @@ def scenario_discovery_data(
     return box_figure_data(runs, next((one for one in chosen if one.is_box), chosen[0]))
 
 
-def box_figure_data(runs: RunSet, one: Scenario) -> ScenarioDiscovery:
+def box_figure_data(runs: Results, one: Scenario) -> ScenarioDiscovery:
     """Compute what is drawn of one box."""
     cases, box = one.cases, one.box
     setup = next(point.setup for point in runs.points if point.id == cases.points[0])

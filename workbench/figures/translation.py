@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import Means, mean_curve, rests_on, without_limits
 from workbench.figures.figure_files import Column, below
@@ -64,7 +64,7 @@ class ServedBy(NamedTuple):
         )
 
 
-def served_by_data(runs: RunSet) -> ServedBy:
+def served_by_data(runs: Results) -> ServedBy:
     """Compute the shares of accesses by where they are served, averaged over the seeds with the 95 % interval.
 
     Raises
@@ -111,7 +111,7 @@ def draw_served_by(data: ServedBy) -> Figure:
 SERVED_BY_FIGURE = recipe("translation", served_by_data, draw_served_by)
 
 
-def latency_distribution_data(runs: RunSet) -> Curves:
+def latency_distribution_data(runs: Results) -> Curves:
     """Compute the distribution of the latencies of all accesses, those of all seeds taken together.
 
     Raises
@@ -207,7 +207,7 @@ class CoreAffinity(NamedTuple):
         )
 
 
-def core_affinity_data(runs: RunSet) -> CoreAffinity:
+def core_affinity_data(runs: Results) -> CoreAffinity:
     """Compute the mean number of pages that two cores hold at the same time, over the samples of a run and the seeds.
 
     Raises

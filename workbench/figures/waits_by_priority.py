@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.errors import unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, draw_curves
 from workbench.figures._trends import (
     TREND_LOOK,
@@ -45,7 +45,7 @@ def _of_waits(axes: Axes, lines: list[Curve], data: Curves) -> None:
 _WAITS = TREND_LOOK._replace(panel=_of_waits, left_out="")
 
 
-def waits_by_priority_data(runs: RunSet, measure: str = "wait_p99_cycles", lever: str | None = None) -> Curves:
+def waits_by_priority_data(runs: Results, measure: str = "wait_p99_cycles", lever: str | None = None) -> Curves:
     """Compute the mean over the seeds of the waiting of each priority, with its 95 % interval.
 
     Against a varied number every policy has a panel with a line a priority; where no number is varied, a setting has a

@@ -25,7 +25,6 @@ GENERAL = Manifest(
         "hypervolume_history": "workbench.figures._tuning:HYPERVOLUME_HISTORY_FIGURE",
         "lever_importances": "workbench.figures._tuning:LEVER_IMPORTANCES_FIGURE",
     },
-    results="workbench.api:Results",
     claims={
         "workbench.claims.between:CLAIMS": words("H7.1 H7.2 H7.3"),
     },

@@ -47,8 +47,6 @@ class Manifest(NamedTuple):
     """The circuits (`QUESTION.POLICY`) that each list of makers holds."""
     claims: Mapping[str, tuple[str, ...]] = {}
     """The ids of the claims that each list holds."""
-    results: str = ""
-    """The place of the class of results, which is one for all engines."""
     dashboard: str = ""
     """The place of the function that makes the dashboard."""
     page: str = ""

@@ -19,7 +19,7 @@ import math
 from typing import NamedTuple
 
 from workbench.experiments.plan import Plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.seeds import Bound, Until, bound_of
 from workbench.experiments.stop_rule import EverySeed, StopRule
 from workbench.experiments.sweep import Sweep
@@ -43,7 +43,7 @@ class NarrowTwice:
         """Return the plan of the seeds between each look and the next."""
         return [cut(plan, slice(before, count)) for before, count in itertools.pairwise((0, *self._looks))]
 
-    def is_met(self, runs: RunSet, seeds: int) -> bool:
+    def is_met(self, runs: Results, seeds: int) -> bool:
         """Return True if the differences are known as well as was asked, now and when it was last asked."""
         before, self._before_narrow = self._before_narrow, all(width.narrow for width in widths(runs, seeds))
         return before and self._before_narrow
@@ -79,18 +79,18 @@ def cut(plan: Plan, some: slice) -> Plan:
     return Plan(plan.sweep._replace(seeds=plan.sweep.seeds[some]), plan.points)
 
 
-def widths(runs: RunSet, count: int) -> list[Width]:
+def widths(runs: Results, count: int) -> list[Width]:
     """Return the precision of every difference to a baseline after so many seeds."""
     sweep = runs.plan.sweep
     assert sweep.until is not None
     bound = bound_of(sweep.until, sweep.mechanism.measures[sweep.until.measure])
-    first = RunSet(cut(runs.plan, slice(0, count)), runs.rows.values())
+    first = Results(cut(runs.plan, slice(0, count)), runs.rows.values())
     baselines = {point.id: _finite(first, point) for point in first.points if point.baseline is None}
     sides = ((p, baselines[str(p.baseline)], _finite(first, p)) for p in first.points if p.baseline is not None)
     return [_width(*both, bound) for both in sides]
 
 
-def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
+def _finite(runs: Results, point: PlannedPoint) -> dict[int, float]:
     until = runs.plan.sweep.until
     assert until is not None
     return {seed: value for seed, value in runs.values(point, until.measure).items() if math.isfinite(value)}
@@ -132,7 +132,7 @@ class Stop(NamedTuple):
         return f"{looked}, {end}: {known}; the widest is {half} where {limit} was asked"
 
 
-def stop(runs: RunSet) -> Stop:
+def stop(runs: Results) -> Stop:
     """Return the number of seeds at which a sweep with adaptive seeds stopped, by its rows.
 
     Its seeds are those of the second of two looks in a row at which every point is known as well as was asked, or of
@@ -150,14 +150,14 @@ def stop(runs: RunSet) -> Stop:
     return stopped
 
 
-def settled(runs: RunSet) -> Plan:
+def settled(runs: Results) -> Plan:
     """Return the plan of a sweep, cut to the seeds at which its rule stops; of a sweep with fixed seeds, as it is."""
     if runs.plan.sweep.until is None:
         return runs.plan
     return cut(runs.plan, slice(0, stop(runs).seeds))
 
 
-def _ended(runs: RunSet, count: int) -> bool:
+def _ended(runs: Results, count: int) -> bool:
     seeds = runs.plan.sweep.seeds[:count]
     both = itertools.product(runs.points, seeds)
     return len(seeds) == count and all(run_id(point.id, seed) in runs.rows for point, seed in both)

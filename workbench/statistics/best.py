@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.comparison import PairedComparison, size_between
 from workbench.statistics.comparisons import (
@@ -107,7 +107,7 @@ def is_worse(one: PairedComparison, alpha: float) -> bool:
     return one.is_sized and one.size.mean < one.no_effect and one.p_size < alpha
 
 
-def comparable(runs: RunSet) -> list[list[PlannedPoint]]:
+def comparable(runs: Results) -> list[list[PlannedPoint]]:
     """Return the points that share a setting and a baseline, the baseline first, in the order of the sweep."""
     blocks: dict[tuple[object, ...], list[PlannedPoint]] = {}
     compared_with = {point.baseline for point in runs.points}
@@ -118,7 +118,7 @@ def comparable(runs: RunSet) -> list[list[PlannedPoint]]:
     return [sorted(points, key=lambda point: point.id not in compared_with) for points in blocks.values()]
 
 
-def bold_points(runs: RunSet, name: str, known: Judged | None = None) -> frozenset[str]:
+def bold_points(runs: Results, name: str, known: Judged | None = None) -> frozenset[str]:
     """Return the ids of the points that are bold under a measure; of some points of a sweep, those of the whole.
 
     `known` are the comparisons of these runs, where they are judged already.
@@ -146,7 +146,7 @@ def bold_points(runs: RunSet, name: str, known: Judged | None = None) -> frozens
     return frozenset(result)
 
 
-def bold_over(runs: RunSet, over: Sequence[OverWorkloads]) -> frozenset[str]:
+def bold_over(runs: Results, over: Sequence[OverWorkloads]) -> frozenset[str]:
     """Return the names of the policies that are bold over the workloads of a sweep, under one measure.
 
     The baseline takes part in the comparison under the name of nothing.
@@ -219,7 +219,7 @@ def _estimates_of_lines(points: Sequence[PlannedPoint], lines: Lines) -> dict[st
     return {baselines[0]: no_effect, **{id: one.size.mean for id, one in sized.items()}}
 
 
-def _estimates(runs: RunSet, name: str, points: Sequence[PlannedPoint]) -> dict[str, float]:
+def _estimates(runs: Results, name: str, points: Sequence[PlannedPoint]) -> dict[str, float]:
     """Return an estimate a point at the seeds that all points with a value have, on the scale of the comparison.
 
     Minus infinity stands for a point that does not end at some seed. Empty where there is no common seed, or no ratio.

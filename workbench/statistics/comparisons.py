@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from workbench.errors import InputError
 from workbench.experiments.plan import Plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.metrics.measure import Measure
 from workbench.number_text import probability
 from workbench.runs.run import PlannedPoint
@@ -67,7 +67,7 @@ class Judged(NamedTuple):
     """Policies over workloads, of ratio measures."""
 
 
-def judged(runs: RunSet) -> Judged:
+def judged(runs: Results) -> Judged:
     """Return the verdict on every comparison of a sweep; of some points of it, corrected over all of the sweep."""
     whole = runs if runs.whole is None else runs.whole
     whole.check_whole()
@@ -94,7 +94,7 @@ def judged(runs: RunSet) -> Judged:
     return Judged({key: verdicts[key] for key in known if key[1] in chosen}, over)
 
 
-def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison | None:
+def comparison(runs: Results, point: PlannedPoint, name: str) -> PairedComparison | None:
     """Compare a point with its baseline on one measure, None where it has no baseline or no direction is better."""
     baseline, measure = runs.baseline_of(point), measure_of(runs, name)
     if baseline is None or measure.better == "neither":
@@ -102,7 +102,7 @@ def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison
     return compared(runs, baseline, point, name)
 
 
-def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, name: str) -> PairedComparison:
+def compared(runs: Results, baseline: PlannedPoint, other: PlannedPoint, name: str) -> PairedComparison:
     """Compare two points of a sweep on one measure, as the measure declares.
 
     Raises
@@ -127,13 +127,13 @@ def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, name: st
     )
 
 
-def measure_of(runs: RunSet, name: str) -> Measure:
+def measure_of(runs: Results, name: str) -> Measure:
     """Return a measure as the sweep declares it: its least effect may be the sweep's own."""
     measure: Measure = runs.plan.sweep.mechanism.measures[name]
     return measure._replace(least_effect=runs.plan.sweep.least_effect.get(name, measure.least_effect))
 
 
-def planned_seeds(runs: RunSet, points: Sequence[PlannedPoint]) -> frozenset[int] | None:
+def planned_seeds(runs: Results, points: Sequence[PlannedPoint]) -> frozenset[int] | None:
     """Return the seeds of the first plan, None for all that there are; none where a run of theirs has not ended."""
     sweep = runs.plan.sweep
     count = len(sweep.seeds) if sweep.planned is None else sweep.planned
@@ -143,7 +143,7 @@ def planned_seeds(runs: RunSet, points: Sequence[PlannedPoint]) -> frozenset[int
     return None if count == len(sweep.seeds) else frozenset(seeds)
 
 
-def by_seed(runs: RunSet, point: PlannedPoint, measure: str) -> dict[int, float]:
+def by_seed(runs: Results, point: PlannedPoint, measure: str) -> dict[int, float]:
     """Return one value a seed of the sweep: NaN where the run failed, is missing, or has no such value.
 
     An infinite value is one: the worst there is, and it is not left out. It stands where a run starved or hangs, and
@@ -156,7 +156,7 @@ def by_seed(runs: RunSet, point: PlannedPoint, measure: str) -> dict[int, float]
     return {seed: worst if seed in refused else known.get(seed, math.nan) for seed in runs.seeds}
 
 
-def values_of(runs: RunSet, point: PlannedPoint, measure: str) -> dict[int, float]:
+def values_of(runs: Results, point: PlannedPoint, measure: str) -> dict[int, float]:
     """Return the values by seed, infinite ones included; seeds without a value are left out."""
     return {seed: value for seed, value in runs.values(point, measure).items() if not math.isnan(value)}
 
@@ -193,7 +193,7 @@ def _root(path: str) -> str:
     return path.split(".")[0].split("[")[0]
 
 
-def seeds_note(runs: RunSet) -> str:
+def seeds_note(runs: Results) -> str:
     """Say how many seeds would tell the least effect of every comparison, by the spread of the runs that are there.
 
     Empty where no comparison has two pairs and a least effect.

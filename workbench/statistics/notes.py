@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.runs.run import PlannedPoint
 
 
-def missing_notes(runs: RunSet) -> list[str]:
+def missing_notes(runs: Results) -> list[str]:
     """Return one sentence a point that has no finished run, or that lacks a pair on some seeds; none where all is well.
 
     Examples
@@ -27,7 +27,7 @@ def missing_notes(runs: RunSet) -> list[str]:
     return list(_notes(runs, _done(runs)))
 
 
-def _notes(runs: RunSet, done: dict[str, set[int]]) -> Iterator[str]:
+def _notes(runs: Results, done: dict[str, set[int]]) -> Iterator[str]:
     for point in runs.points:
         baseline = runs.baseline_of(point)
         if not done[point.id]:
@@ -38,7 +38,7 @@ def _notes(runs: RunSet, done: dict[str, set[int]]) -> Iterator[str]:
             yield f"{runs.label(point)}: not compared, for its baseline {runs.label(baseline)} has no finished run."
 
 
-def _without_runs(runs: RunSet, point: PlannedPoint) -> str:
+def _without_runs(runs: Results, point: PlannedPoint) -> str:
     errors = [row.error for row in runs.failures if row.point == point.id]
     if not errors:
         return f"{runs.label(point)}: none of its {len(runs.seeds)} runs is done, so nothing is tested (n = 0)."
@@ -47,7 +47,7 @@ def _without_runs(runs: RunSet, point: PlannedPoint) -> str:
 
 
 def _without_pairs(
-    runs: RunSet, point: PlannedPoint, baseline: PlannedPoint, done: dict[str, set[int]]
+    runs: Results, point: PlannedPoint, baseline: PlannedPoint, done: dict[str, set[int]]
 ) -> Iterator[str]:
     pairs, names = len(done[point.id] & done[baseline.id]), (runs.label(point), runs.label(baseline))
     if lacking := len(runs.seeds) - pairs:
@@ -55,7 +55,7 @@ def _without_pairs(
         yield f"{names[0]}: {compared}; {lacking} have no pair, for a run failed or is not done."
 
 
-def _done(runs: RunSet) -> dict[str, set[int]]:
+def _done(runs: Results) -> dict[str, set[int]]:
     """Return the seeds that each point finished."""
     seeds: dict[str, set[int]] = {point.id: set() for point in runs.points}
     for row in runs.rows.values():
@@ -69,7 +69,7 @@ MOST = 0.2
 """Share of the makespan after the last access's cycle in the trace, above which a point is called saturated."""
 
 
-def saturation_notes(runs: RunSet) -> list[str]:
+def saturation_notes(runs: Results) -> list[str]:
     """Return one sentence a point whose accesses come faster than they are served; none where all is well.
 
     Only an open loop can be saturated: warps that wait for their translations slow down instead.
@@ -97,7 +97,7 @@ def _is_open(point: PlannedPoint) -> bool:
     return bool(options.cores_issue.warps() == 0)
 
 
-def _share(runs: RunSet, point: PlannedPoint) -> float:
+def _share(runs: Results, point: PlannedPoint) -> float:
     """Return the measure averaged over the seeds, 0 where no run has it."""
     known = [share for share in runs.values(point, MEASURE).values() if math.isfinite(share)]
     return fmean(known) if known else 0.0

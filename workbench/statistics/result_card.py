@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.number_text import as_written
 from workbench.statistics.result_rows import ResultBlock
 from workbench.statistics.result_table import ResultTable, result_table
@@ -98,7 +98,7 @@ def short_text(items: Sequence[str], whole: str) -> str:
     return "\n".join([*(line for lines in wrapped[:count] for line in lines), *rest])
 
 
-def results_card(results: RunSet) -> Card:
+def results_card(results: Results) -> Card:
     """Return the card of results: runs, points and seeds, what differs, and the table."""
     sweep, points = results.plan.sweep, results.points
     failed = f", {len(results.failures)} failed" if results.failures else ""

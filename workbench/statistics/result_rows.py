@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.experiments.run_set import Hang
+from workbench.experiments.hangs import Hang
 from workbench.metrics.measure import Measure
 from workbench.number_text import limits, probability
 from workbench.statistics.comparison import size_text

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import unknown_name
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.best import NO_BEST, SHORT_MEANING, bold_over, bold_points, comparable
@@ -92,7 +92,7 @@ _MEANINGS = {
 """By word of a verdict: the text of a row that calls for it, and its meaning."""
 
 
-def result_table(runs: RunSet, measure: str | None = None) -> ResultTable:
+def result_table(runs: Results, measure: str | None = None) -> ResultTable:
     """Return the results of a sweep as a table.
 
     Rows are sorted by speed-up, the baseline first; of a measure that is compared by differences, by difference. A row
@@ -126,7 +126,7 @@ def result_table(runs: RunSet, measure: str | None = None) -> ResultTable:
     return ResultTable(blocks, [*looks_note(runs), *too_few_seeds(runs.plan)] if is_compared else [])
 
 
-def _blocks(runs: RunSet, name: str, every: Judged) -> Iterator[ResultBlock]:
+def _blocks(runs: Results, name: str, every: Judged) -> Iterator[ResultBlock]:
     measure, bold = measure_of(runs, name), bold_points(runs, name, every)
     groups = comparable(runs)
     for points in groups:
@@ -158,7 +158,7 @@ def _shared(coordinates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _row(
-    runs: RunSet,
+    runs: Results,
     point: PlannedPoint,
     name: str,
     shared: Mapping[str, Any],

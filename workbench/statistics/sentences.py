@@ -20,7 +20,7 @@ from workbench.statistics.verdict import MOST_SEEDS, Verdict
 
 if TYPE_CHECKING:
     from workbench.experiments.plan import Plan
-    from workbench.experiments.run_set import RunSet
+    from workbench.experiments.results import Results
     from workbench.runs.run import PlannedPoint
 
 
@@ -75,12 +75,12 @@ class Block(NamedTuple):
     lines: list[Line]
 
 
-def sentences(results: RunSet, measure: str | None = None) -> list[str]:
+def sentences(results: Results, measure: str | None = None) -> list[str]:
     """Say what came out, one sentence a comparison with the baseline.
 
     Parameters
     ----------
-    results : RunSet
+    results : Results
         Of a sweep that names a baseline; without one there is nothing to compare, and no sentence.
     measure : str, optional
         The sentences of one measure of the sweep; of all if None.
@@ -124,12 +124,12 @@ def too_few_seeds(plan: Plan) -> list[str]:
     return [f"{note}."] if note else []
 
 
-def holdout_sentences(results: RunSet, objectives: Sequence[str], named: str) -> list[str]:
+def holdout_sentences(results: Results, objectives: Sequence[str], named: str) -> list[str]:
     """Say whether what was tuned holds on runs that were held out: one sentence for all, then one a comparison.
 
     Parameters
     ----------
-    results : RunSet
+    results : Results
         Of one point compared with its baseline.
     objectives : sequence of str
         The measures that were tuned for.
@@ -190,7 +190,7 @@ def _conclusion(words: Mapping[str, list[str]], runs: int) -> str:
     return "what was tuned holds here" + ("" if sure else " in part")
 
 
-def _not_compared(results: RunSet) -> str:
+def _not_compared(results: Results) -> str:
     if len(results.points) == 1:
         return "it is the baseline"
     return "its runs failed" if results.failures else "no pair of runs is done"
@@ -203,7 +203,7 @@ def _in_a_sentence(line: Line) -> str:
     return f"{verdict}; {line.note}" if line.note else verdict
 
 
-def blocks(results: RunSet) -> list[Block]:
+def blocks(results: Results) -> list[Block]:
     """Return the summary of a sweep measure by measure, in words."""
     every = judged(results)
     return [
@@ -219,7 +219,7 @@ def blocks(results: RunSet) -> list[Block]:
     ]
 
 
-def _heading(results: RunSet, name: str) -> str:
+def _heading(results: Results, name: str) -> str:
     measure = measure_of(results, name)
     counts = [len(values_of(results, point, name)) for point in results.points]
     least, most = min(counts), max(counts)
@@ -228,7 +228,7 @@ def _heading(results: RunSet, name: str) -> str:
     return f"{measure.name} ({', '.join(filter(None, words))})"
 
 
-def _line(results: RunSet, point: PlannedPoint, name: str, verdict: Verdict | None) -> Line:
+def _line(results: Results, point: PlannedPoint, name: str, verdict: Verdict | None) -> Line:
     mean, measure = point_mean(results, point, name), measure_of(results, name)
     label = point_name(point.coordinates)
     value = estimate(mean)
@@ -358,7 +358,7 @@ def point_name(coordinates: Mapping[str, Any]) -> str:
     return ", ".join(own) or "all runs"
 
 
-def key(all_blocks: list[Block], results: RunSet) -> list[str]:
+def key(all_blocks: list[Block], results: Results) -> list[str]:
     """Return the meaning of the columns of a table, of those that it has; nothing where nothing is compared."""
     compared = [block.measure for block in all_blocks if any(line.is_compared for line in block.lines)]
     if not compared:
@@ -369,7 +369,7 @@ def key(all_blocks: list[Block], results: RunSet) -> list[str]:
     return [KEY.format(" or ".join(SIZES[kind] for kind in kinds)), *meanings]
 
 
-def looks_note(results: RunSet) -> list[str]:
+def looks_note(results: Results) -> list[str]:
     """Say, in one sentence or none, that p-values answer for more than the look at the first plan."""
     planned, seeds = results.plan.sweep.planned, len(results.seeds)
     if planned is None or planned == seeds:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import InputError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.comparisons import LEVEL, comparison, judged, values_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def summary(runs: RunSet) -> pd.DataFrame:
+def summary(runs: Results) -> pd.DataFrame:
     """Return one row a point and measure.
 
     Columns are one a varied lever, `measure`, `n`, `infinite` (how many of them are), `mean`, `low` and `high` (95 %).
@@ -49,7 +49,7 @@ def summary(runs: RunSet) -> pd.DataFrame:
     )
 
 
-def point_mean(runs: RunSet, point: PlannedPoint, name: str) -> Interval:
+def point_mean(runs: Results, point: PlannedPoint, name: str) -> Interval:
     """Return the mean of a measure at a point, with limits within what the measure can be."""
     measure = runs.plan.sweep.mechanism.measures[name]
     values = [*values_of(runs, point, name).values()]
@@ -68,7 +68,7 @@ def bounds_of(measure: Measure, values: Sequence[float]) -> tuple[float, float]:
     return low if min(values, default=0) >= low else -math.inf, high if max(values, default=0) <= high else math.inf
 
 
-def _row(runs: RunSet, point: PlannedPoint, name: str, verdict: Verdict | None) -> dict[str, Any]:
+def _row(runs: Results, point: PlannedPoint, name: str, verdict: Verdict | None) -> dict[str, Any]:
     interval = point_mean(runs, point, name)
     infinite = sum(map(math.isinf, values_of(runs, point, name).values()))
     note = f"{EQUAL} {interval.n} seeds" if interval.method == "constant" else ""
@@ -122,7 +122,7 @@ class Place(NamedTuple):
     """Corrected over all places of the region, those of other panels included."""
 
 
-def numbers(runs: RunSet) -> list[str]:
+def numbers(runs: Results) -> list[str]:
     """Return the dotted paths of the varied numbers of a sweep, in its order: those with two values at least."""
     values_by_path: dict[str, set[float]] = {}
     for path in runs.varied:
@@ -134,7 +134,7 @@ def numbers(runs: RunSet) -> list[str]:
     return [path for path, values in values_by_path.items() if len(values) > 1]
 
 
-def where_it_holds(runs: RunSet, measure: Measure, x: str, y: str, correction: str = "false_discovery") -> list[Place]:
+def where_it_holds(runs: Results, measure: Measure, x: str, y: str, correction: str = "false_discovery") -> list[Place]:
     """Return every point that has both coordinates and a baseline, in the order of the sweep, with its verdict.
 
     Parameters

@@ -13,7 +13,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Interval, PairedComparison, Verdict, compare, judge, mean_interval
@@ -39,7 +39,7 @@ class Contrast(NamedTuple):
 class SettingRuns:
     """The runs of some settings on every workload of a study."""
 
-    def __init__(self, runs: RunSet, workloads: Sequence[str]) -> None:
+    def __init__(self, runs: Results, workloads: Sequence[str]) -> None:
         """Take the names of the study's workloads, in order."""
         self.runs, self._workloads = runs, workloads
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from workbench.errors import InputError
 from workbench.executors import cores
+from workbench.experiments.hangs import NEVER_STARTED, hangs
 from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Silent, skip
-from workbench.experiments.run_set import NEVER_STARTED, hangs
 from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress
 from workbench.experiments.stop_rule import run_plan
 from workbench.experiments.store import Row, Store

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import yaml
 
+from workbench.experiments.results import Results
 from workbench.experiments.results_folder import write_own, write_whole
-from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import KEYS, relative_to, with_files
 from workbench.number_text import number
@@ -35,7 +35,7 @@ class Front(Sequence[dict[str, Any]]):
     As a sequence it has a sweep for each of them, with the baseline on fresh seeds, which `workbench.run` takes.
     """
 
-    def __init__(self, study: Study, trials: Sequence[Trial], holdout: RunSet) -> None:
+    def __init__(self, study: Study, trials: Sequence[Trial], holdout: Results) -> None:
         """Take as `trials` the first trial of each point of the front, as `holdout` their runs and the baselines'."""
         self._study = study
         self.objectives, self._constraints, self._holdout = study.objectives, study.constraints, holdout
@@ -138,7 +138,7 @@ class Front(Sequence[dict[str, Any]]):
         """Return the mean of an objective on the hold-out seeds, over all workloads of the study."""
         return self._runs.interval(point, objective.measure)
 
-    def broken(self, point: PlannedPoint, runs: RunSet) -> list[str]:
+    def broken(self, point: PlannedPoint, runs: Results) -> list[str]:
         """Return the bounds that a point does not keep in the mean over the seeds of some runs, each with its mean.
 
         Of several workloads the mean is of the one on which the point is farthest beyond the bound.
@@ -156,14 +156,14 @@ class Front(Sequence[dict[str, Any]]):
         """Return the baseline of a point; None where the study names none."""
         return self._holdout.baseline_of(point)
 
-    def contrast(self, point: PlannedPoint, objective: Objective, runs: RunSet | None = None) -> Contrast | None:
+    def contrast(self, point: PlannedPoint, objective: Objective, runs: Results | None = None) -> Contrast | None:
         """Return a point against its baseline on the hold-out seeds, or in other runs; None where there is no other to
         be held to."""
         runs = self._holdout if runs is None else runs
         baseline = runs.baseline_of(point)
         return None if baseline is None else self.against(baseline, point, objective, runs)
 
-    def against(self, first: PlannedPoint, other: PlannedPoint, objective: Objective, runs: RunSet) -> Contrast:
+    def against(self, first: PlannedPoint, other: PlannedPoint, objective: Objective, runs: Results) -> Contrast:
         """Return one point against another in some runs, seed by seed."""
         held = SettingRuns(runs, self._study.workload_names)
         return held.contrast(first, other, objective, (self.name(first), self.name(other)))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from workbench.experiments.fronts import PARTS, STEPPED
 from workbench.experiments.plan import Plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.number_text import number
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.comparisons import Family
@@ -120,7 +120,7 @@ class Reported(NamedTuple):
         return [one for (name, _), one in self.decided.items() if name == opponent]
 
 
-def reported(front: Front, report: RunSet, rivals: Mapping[str, str]) -> Reported:
+def reported(front: Front, report: Results, rivals: Mapping[str, str]) -> Reported:
     """Return the results of the report, all comparisons corrected together.
 
     Parameters
@@ -140,7 +140,7 @@ def reported(front: Front, report: RunSet, rivals: Mapping[str, str]) -> Reporte
     return Reported(opponents, decide({key: one for key, one in contrasts.items() if one.whole.n}))
 
 
-def recommended_point(front: Front, report: RunSet | None, rivals: Mapping[str, str], reason: str = "") -> list[str]:
+def recommended_point(front: Front, report: Results | None, rivals: Mapping[str, str], reason: str = "") -> list[str]:
     """Return the point of a front to take, and its gains and losses on seeds that it was not chosen on.
 
     It is the baseline where the point is not shown to beat it in any objective, or where a constraint is broken there.
@@ -148,7 +148,7 @@ def recommended_point(front: Front, report: RunSet | None, rivals: Mapping[str, 
 
     Parameters
     ----------
-    report : RunSet, optional
+    report : Results, optional
         The chosen point, its baseline and the rivals on further seeds; None where there is no such comparison.
     rivals : mapping
         As of `reported`.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.statistics.result_card import Card
 from workbench.statistics.result_table import result_table
 from workbench.tuning.front import Front, point_sweep
@@ -29,7 +29,7 @@ class StudyResults:
     """The outcome of a study."""
 
     def __init__(
-        self, study: Study, trials: list[Trial], best: list[Trial], holdout: RunSet | None, folder: Path | None
+        self, study: Study, trials: list[Trial], best: list[Trial], holdout: Results | None, folder: Path | None
     ) -> None:
         self.study = study
         self.all_trials = trials
@@ -37,13 +37,13 @@ class StudyResults:
         self.holdout = holdout
         """The front's and the baseline's runs on fresh seeds, to be summarized, drawn and exported like those of any
         sweep; None when every trial failed or breaks a constraint."""
-        self.report: RunSet | None = None
+        self.report: Results | None = None
         """The runs of the point to take, the baseline and the best of each rival on seeds that no choice saw.
 
         None where there is nothing to compare with, or no such run."""
         self.rivals: dict[str, StudyResults] = {}
         """What tuning each rival with the same trials and seeds came to, by its name."""
-        self.held_out: RunSet | None = None
+        self.held_out: Results | None = None
         """The runs of the best and the baseline on a workload that was held out; None where none was asked for."""
         self.folder = folder
         self.seconds = 0.0

@@ -23,8 +23,8 @@ from workbench.experiments.fronts import TRIALS
 from workbench.experiments.named_code import code_names, sign_own
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete, usual_watcher
+from workbench.experiments.results import Results, gather
 from workbench.experiments.results_folder import FILES, STUDY, SWEEP, held, write_own
-from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
@@ -316,7 +316,7 @@ def _best_of(study: Study, trials: list[Trial]) -> list[Trial]:
     return different([trial for trial, is_best in zip(done, on_front(np.array(costs)), strict=True) if is_best])
 
 
-def _saved_holdout(folder: Path, best: list[Trial]) -> RunSet | None:
+def _saved_holdout(folder: Path, best: list[Trial]) -> Results | None:
     """Return the runs on fresh seeds; None where they are not of this front, as the study is tuned on."""
     if not (folder / SWEEP).is_file():
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.experiments.plan import make_plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.sweep import read_sweep
 from workbench.runs.row import Row
 
@@ -42,7 +42,7 @@ def runs_of(loses, sweep=SWEEP, value=1000.0, gain=10.0, failing=lambda point: F
                 {} if failed else {"drain_cycles": result},
             )
         )
-    return RunSet(plan, rows)
+    return Results(plan, rows)
 
 
 def random_points(seed, count=90, categories=True):

@@ -19,7 +19,7 @@ from workbench.api import open_results
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments.progress import Silent
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.statistics import mean_interval
 from workbench.statistics.adaptive_seeds import stop
 from workbench.tuning import read_study
@@ -215,7 +215,7 @@ def test_a_study_has_no_such_seeds():
 
 def test_what_a_fixed_sweep_says_is_as_before():
     results = wb.run({**SWEEP, "seeds": 12}, workers=1)
-    assert isinstance(results, RunSet)
+    assert isinstance(results, Results)
     row = results.summary().iloc[1]
     values = results.table.pivot(index="seed", columns="policy.placement", values="drain_cycles")
     interval = mean_interval(np.log(values["first_fit"]) - np.log(values[row["policy.placement"]]))

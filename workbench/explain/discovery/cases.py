@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.experiments.plan import Plan
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import PairedComparison, judge
@@ -150,7 +150,7 @@ def check(plan: Plan, measure: str | None, interest: Interest) -> Measure:
     return known[name]
 
 
-def cases_of(runs: RunSet, measure: str | None = None, interest: Interest = LOSSES) -> list[Cases]:
+def cases_of(runs: Results, measure: str | None = None, interest: Interest = LOSSES) -> list[Cases]:
     """Return the cases of every policy, in the order of the sweep.
 
     A point whose gain is 0 neither loses nor wins.
@@ -167,7 +167,7 @@ def cases_of(runs: RunSet, measure: str | None = None, interest: Interest = LOSS
     return [_cases(runs, name, declared, interest, cases) for name, cases in by_policy.items()]
 
 
-def _valued(runs: RunSet, measure: Measure, interest: Interest) -> list[_Case]:
+def _valued(runs: Results, measure: Measure, interest: Interest) -> list[_Case]:
     if not interest.is_compared:
         means = ((point, _mean(by_seed(runs, point, measure.name).values())) for point in runs.points)
         above = interest.kind == "above"
@@ -202,7 +202,7 @@ def _clear(results: Mapping[str, PairedComparison], kind: str) -> dict[str, bool
     return {id: one.side == side for id, one in judge(results, "false_discovery").items()}
 
 
-def _cases(runs: RunSet, policy: str, measure: Measure, interest: Interest, cases: Sequence[_Case]) -> Cases:
+def _cases(runs: Results, policy: str, measure: Measure, interest: Interest, cases: Sequence[_Case]) -> Cases:
     kept = [case for case in cases if not math.isnan(case.value)]
     where = f"{policy}: " if policy else ""
     if len(kept) < LEAST_CASES:
@@ -215,13 +215,13 @@ def _cases(runs: RunSet, policy: str, measure: Measure, interest: Interest, case
     return Cases(policy, measure, interest, columns, values, hits, ids, len(cases) - len(kept))
 
 
-def _columns(runs: RunSet, points: Sequence[PlannedPoint]) -> list[Column]:
+def _columns(runs: Results, points: Sequence[PlannedPoint]) -> list[Column]:
     """Return the levers: all coordinates but the choice of a policy, one that holds others by its name alone."""
     paths = [path for path in runs.varied if not _is_policy(path)]
     return [column(path, [_value(runs, point, path) for point in points]) for path in paths]
 
 
-def _value(runs: RunSet, point: PlannedPoint, path: str) -> Any:
+def _value(runs: Results, point: PlannedPoint, path: str) -> Any:
     value = point.coordinates.get(path)
     holds = isinstance(value, str) and any(other.startswith((f"{path}.", f"{path}[")) for other in runs.varied)
     return value.split("(")[0] if holds and isinstance(value, str) else value
@@ -231,7 +231,7 @@ def _is_policy(path: str) -> bool:
     return path.startswith("policy.") and path.count(".") == 1
 
 
-def _policy(runs: RunSet, point: PlannedPoint) -> str:
+def _policy(runs: Results, point: PlannedPoint) -> str:
     """Return the policies of a point; one whose levers differ from point to point by its name alone."""
     paths = [path for path in runs.varied if _is_policy(path) and point.coordinates.get(path) is not None]
     return ", ".join(str(_value(runs, point, path)) for path in paths)

@@ -6,7 +6,7 @@ import functools
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.explain.discovery.cases import LOSSES, Interest, cases_of
 from workbench.explain.discovery.prim import Box
 from workbench.explain.discovery.scenario import Scenario, corrected, inside_of, scenarios
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Discovery:
     """Where the policies of a sweep lose."""
 
-    def __init__(self, results: RunSet, scenarios: list[Scenario]) -> None:
+    def __init__(self, results: Results, scenarios: list[Scenario]) -> None:
         self.results = results
         """The runs behind it."""
         self.scenarios = scenarios
@@ -61,7 +61,7 @@ class Discovery:
 
 
 def discover(
-    runs: RunSet,
+    runs: Results,
     measure: str | None = None,
     interest: Interest = LOSSES,
     boxes: int = 1,

@@ -21,7 +21,7 @@ from workbench.experiments.choices import Point, expand
 from workbench.experiments.coordinates import FileNames
 from workbench.experiments.designs import Drawn, Morris, Saltelli, draw, with_choices
 from workbench.experiments.designs.draw import ZIP
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.results import Results
 from workbench.experiments.saved_results import named
 from workbench.experiments.setups import read_setup
 from workbench.experiments.sweep import Sweep
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Sensitivity:
     """What the measures of a study depend on."""
 
-    def __init__(self, results: RunSet, analysis: list[Analysis]) -> None:
+    def __init__(self, results: Results, analysis: list[Analysis]) -> None:
         self.results = results
         """The runs behind it, as of any sweep."""
         self.analyses = analysis
@@ -155,7 +155,7 @@ def check(sweep: Sweep, measure: str | None = None, of: str = "mean") -> Drawn:
     return drawn
 
 
-def analyse(runs: RunSet, measure: str | None = None, of: Of = "mean") -> list[Analysis]:
+def analyse(runs: Results, measure: str | None = None, of: Of = "mean") -> list[Analysis]:
     """Analyze every measure of the sweep, or one, of every way to run.
 
     Parameters
@@ -182,7 +182,7 @@ def analyse(runs: RunSet, measure: str | None = None, of: Of = "mean") -> list[A
     return analyses
 
 
-def _analysis(runs: RunSet, drawn: Drawn, way: Way, measure: Measure, of: Of, values: np.ndarray) -> Analysis:
+def _analysis(runs: Results, drawn: Drawn, way: Way, measure: Measure, of: Of, values: np.ndarray) -> Analysis:
     paths = tuple(drawn.axes[k].path for k in way.axes)
     try:
         estimates = _indices_or_effects(drawn, values, np.array(way.axes))
@@ -279,7 +279,7 @@ def _written(design: Saltelli | Morris, samples: int) -> str:
     return f"trajectories: {samples}"
 
 
-def outputs(runs: RunSet, measure: Measure, of: Of) -> dict[str, float]:
+def outputs(runs: Results, measure: Measure, of: Of) -> dict[str, float]:
     """Return the output of every point by its id; with `gain`, of those that have a baseline.
 
     All points share their seeds, so an output is a function of the levers alone.
@@ -298,7 +298,7 @@ def outputs(runs: RunSet, measure: Measure, of: Of) -> dict[str, float]:
     return {id: sign * (math.fsum(values) / len(values)) for id, values in gains.items()}
 
 
-def _values(runs: RunSet, point: PlannedPoint, measure: Measure) -> list[float]:
+def _values(runs: Results, point: PlannedPoint, measure: Measure) -> list[float]:
     """Return the measure at every seed, in their order."""
     by_seed = runs.values(point, measure.name)
     for seed in runs.seeds:
@@ -309,7 +309,7 @@ def _values(runs: RunSet, point: PlannedPoint, measure: Measure) -> list[float]:
     return [by_seed[seed] for seed in runs.seeds]
 
 
-def _why(runs: RunSet, point: PlannedPoint, seed: int, by_seed: dict[int, float]) -> str:
+def _why(runs: Results, point: PlannedPoint, seed: int, by_seed: dict[int, float]) -> str:
     row = runs.rows.get(run_id(point.id, seed))
     place = ", ".join(f"{path} = {value}" for path, value in point.coordinates.items())
     where = f"seed {seed} where {place}" if place else f"seed {seed}"

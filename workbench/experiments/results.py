@@ -1,4 +1,7 @@
-"""The runs of a plan with their rows: the one value that tables, statistics, figures and exports start from."""
+"""The runs of a plan with their rows: the one value that tables, statistics, figures and exports start from.
+
+Its methods that compare, draw, explain and export are doors: each imports the package behind it when it is called.
+"""
 
 from __future__ import annotations
 
@@ -6,84 +9,45 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.checked_rows import Checked, standing
+from workbench.experiments.hangs import GROUPS_THAT_LACK, NEVER_STARTED, Hang, hangs
 from workbench.experiments.origins import RowsOfOrigin, origins_of, origins_sentence
 from workbench.experiments.plan import Plan
-from workbench.experiments.results_folder import (
-    SWEEP,
-)
+from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.seeds import draws_nothing
 from workbench.experiments.store import Store
-from workbench.mechanisms.any_engine import GENERAL
 from workbench.mechanisms.measured_by import read_measured
-from workbench.parts.registry import attribute
 from workbench.runs.row import STARVED, Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.runs.user_code import check_code
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+    from workbench.explain.discovery import Discovery
+    from workbench.explain.sensitivity import Sensitivity
+    from workbench.explain.sensitivity.analysis import Of
+    from workbench.statistics.result_table import ResultTable
 
 
-class Hang(NamedTuple):
-    """At how many seeds runs of a point hang."""
+class Results:
+    """The runs of a sweep: table, statistics, events, figures, export.
 
-    seeds: int
-    of: int
-    """Seeds whose runs are done."""
-    never_started: str
-    """Groups that never start, of those of the kernels of which some never start: `60 of 128`."""
-
-    @property
-    def text(self) -> str:
-        """Return its text in a table.
-
-        >>> Hang(1, 1, "60 of 128").text, Hang(3, 200, "1 to 5 of 9").text
-        ('hangs (60 of 128)', 'hangs at 3 of 200 seeds')
-        """
-        every = self.seeds == self.of
-        return f"hangs ({self.never_started})" if every else f"hangs at {self.seeds} of {self.of} seeds"
-
-
-NEVER_STARTED, GROUPS_THAT_LACK = "groups_never_started", "groups_of_kernels_that_lack"
-"""The measures that say that a run hangs."""
-
-
-def hangs(row: Row, measure: str) -> bool:
-    """Return whether a run hangs, and so has no value of a measure that may be compared: it does less (spec 7, R18).
-
-    How many groups never start is compared all the same.
+    The rows are in the plan's order. `workbench.run` and `workbench.open_results` return these results.
     """
-    return measure != NEVER_STARTED and row.measures.get(NEVER_STARTED, 0) > 0
-
-
-@functools.cache
-def _whole_class() -> type[RunSet]:
-    """Return the class of every object, by the place that its manifest names."""
-    whole: type[RunSet] = attribute(GENERAL.results)()
-    return whole
-
-
-class RunSet:
-    """Every run of a plan, in the plan's order, with its outcome.
-
-    Packages below `workbench.api` know results by this class. Each object is a `workbench.Results`.
-    """
-
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        return cast(Self, object.__new__(_whole_class() if cls is RunSet else cls))
 
     def __init__(self, plan: Plan, rows: Iterable[Row], folder: Path | None = None, seconds: float = 0.0) -> None:
         self.plan = plan
         self.folder = folder
         self.seconds = seconds
         self.rows = {row.id: row for row in rows}
-        self.whole: RunSet | None = None
+        self.whole: Results | None = None
         """All runs of the sweep, of which these are those of some points; None where these are all."""
         self.checked = Checked()
         """How many rows are of code of the user's of which a fresh process has confirmed some runs."""
@@ -94,6 +58,17 @@ class RunSet:
         self._ids: dict[str, list[str]] = {}
         self._drawn: dict[tuple[int, int], bool] = {}
         """Whether a workload draws on a machine, by the objects of both, which the plan keeps alive."""
+
+    def _repr_html_(self) -> str:
+        from workbench.statistics.result_card import results_card
+
+        return results_card(self).html
+
+    def __repr__(self) -> str:
+        """Return runs, points and the table of results in 80 columns and 30 lines, as `print` shows them."""
+        from workbench.statistics.result_card import results_card
+
+        return results_card(self).text
 
     @property
     def points(self) -> list[PlannedPoint]:
@@ -207,6 +182,142 @@ class RunSet:
             **{path: [run.point.coordinates.get(path) for run, _ in kept] for path in self.varied},
             **_columns(self.plan.sweep.measures, [row.measures for _, row in kept]),
         }
+
+    def summary(self) -> pd.DataFrame:
+        """Return, per point and measure, n, mean, interval, and the paired difference to the baseline, with its
+        test; refused of a shard, as all that sums runs up."""
+        from workbench.statistics.summary import summary
+
+        return summary(self)
+
+    def sentences(self, measure: str | None = None) -> list[str]:
+        """Say what came out, of all measures or one, a sentence a comparison with the baseline: verdict, difference,
+        interval, corrected p."""
+        from workbench.statistics.sentences import sentences
+
+        return sentences(self, measure)
+
+    def comparisons(self, measure: str | None = None) -> ResultTable:
+        """Return the table of results, of all measures or one: a block per workload and measure, a row per policy.
+
+        A notebook shows it; `print` gives it in 80 columns.
+        """
+        from workbench.statistics.result_table import result_table
+
+        return result_table(self, measure)
+
+    def figure_data(self, name: str, **choices: Any) -> Any:
+        """Return the data of a figure, as a named tuple of arrays; its data function has the choices, such as
+        `measure`."""
+        from workbench.figures import figure
+
+        return figure(name, self.plan.sweep.mechanism.engine.name).choose(self, **choices)
+
+    def figure(self, name: str, *, width: float | None = None, dark: bool = False, **choices: Any) -> Figure:
+        """Draw a figure by its name with Matplotlib, so many inches wide, on light or dark paper; a notebook cell shows
+        it."""
+        from workbench.figures import figure
+        from workbench.figures.plot_style import WIDTH, Format, formatted
+
+        data = self.figure_data(name, **choices)
+        with formatted(Format(width=WIDTH if width is None else width, is_dark=dark)):
+            return figure(name, self.plan.sweep.mechanism.engine.name).draw(data)
+
+    def only(self, *words: str) -> Results:
+        """Return the points that words name, with their baselines: values of varied levers, or LEVER=VALUE.
+
+        Their p-values stay corrected over all comparisons of the sweep.
+
+        `results.only("best_fit", "segments=64").figure("pareto")`; errors as of `workbench results --only`.
+        """
+        from workbench.experiments.point_selection import only_points
+
+        return only_points(self, words)
+
+    def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
+        """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
+        `morris`."""
+        from workbench.explain.sensitivity import Sensitivity, analyse
+
+        self.check_whole()
+        return Sensitivity(self, analyse(self, measure, of))
+
+    def discover(
+        self,
+        measure: str | None = None,
+        *,
+        win: bool = False,
+        clear: bool = False,
+        above: float | None = None,
+        below: float | None = None,
+        boxes: int = 1,
+        density: float | None = None,
+    ) -> Discovery:
+        """Search where in the space of its levers a policy loses, as a box of limits; arguments as of
+        `workbench.discover`."""
+        from workbench.explain.discovery import discover, interest_of
+
+        self.check_whole()
+        return discover(self, measure, interest_of(win, clear, above, below), boxes, density)
+
+    def export(
+        self,
+        to: str | Path,
+        style: str = "ieee",
+        columns: Literal[1, 2] = 1,
+        measures: Sequence[str] | None = None,
+        figures: Sequence[str] | None = None,
+    ) -> Path:
+        """Write a bundle for a paper: tables, figures with captions and data, numbers as macros, methods, references.
+
+        Parameters
+        ----------
+        style : {"ieee", "acm", "usenix"}
+            The venue: column width, letters of figures, class of the example.
+        columns : {1, 2}
+            How many columns of the paper a figure is wide.
+        measures, figures : sequences of names, optional
+            Which of them, any of the engine's; those of the sweep if None.
+
+        Raises
+        ------
+        InputError
+            These are some points of a sweep alone (`only`), or a shard; or there is no such style, measure or figure.
+        """
+        from workbench.export.bundle import export
+
+        self.check_whole()
+        if self.whole is not None:
+            raise InputError("a bundle holds a whole sweep, over which its p-values are corrected: export all points.")
+        if self.code_notes:
+            raise InputError(f"a bundle holds the code of its sweep: {self.code_notes[0]}")
+        return export(self, Path(to), style, columns, measures, figures)
+
+    def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
+        """Write the timeline of a run of a dispatcher or a node: a file that ui.perfetto.dev and chrome://tracing open.
+
+        Parameters
+        ----------
+        run_id : str
+            Which run, as `table` names it.
+        cycles : (int, int), optional
+            From when to when; the whole run if None.
+        """
+        from workbench.export.timeline import write_timeline
+
+        return write_timeline(self.record(run_id, events=True), Path(to), cycles)
+
+    def snapshot(self, run_id: str, to: str | Path) -> Path:
+        """Write a run of a memory pool as a memory snapshot of PyTorch, which pytorch.org/memory_viz opens.
+
+        Parameters
+        ----------
+        run_id : str
+            Which run, as `table` names it.
+        """
+        from workbench.export.memory_snapshot import write_snapshot
+
+        return write_snapshot(self.record(run_id), Path(to))
 
     def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
         """Return one measure of a point by seed, failed runs left out; NaN where a run has no such part as it is
@@ -322,10 +433,10 @@ class RunSet:
         raise InputError(f"no run {run!r} in this sweep; results.table lists the run ids.")
 
 
-def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> RunSet:
+def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> Results:
     """Return the rows of a plan from a store; measures that other code computed than there is now are missing."""
     rows, checked = standing(plan, store, list(_rows_of(plan, store)))
-    runs = RunSet(plan, rows, folder, seconds)
+    runs = Results(plan, rows, folder, seconds)
     runs.checked = checked
     return runs
 
