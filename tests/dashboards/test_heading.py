@@ -8,7 +8,7 @@ import math
 import pytest
 
 import workbench as wb
-from workbench.dashboards._differences import difference_words
+from workbench.dashboards._differences import histogram_scene
 from workbench.dashboards._paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.figures.drain_difference import drain_difference_data
@@ -59,6 +59,6 @@ def test_the_line_is_that_of_a_comparison_alone(seeds):
     runs = PairedRuns(said).advance(math.inf)
     baseline, other = ([*runs.values(point, "drain_cycles").values()] for point in runs.plan.points)
     verdict = judge({"": compare(baseline, other, compared_by="ratio")})[""]
-    message = difference_words(drain_difference_data(runs, "drain_cycles"))
+    message = histogram_scene(drain_difference_data(runs, "drain_cycles"))["words"]
     expected = "; ".join(shown(verdict, runs.plan.sweep.mechanism.measures["drain_cycles"]))
     assert message == f"best_fit against first_fit: {expected}." and ("sample" in message) == (seeds == 1)

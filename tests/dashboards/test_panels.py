@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,7 +16,13 @@ import workbench as wb
 from workbench.dashboards import _canvas as canvas
 from workbench.dashboards import _shared_memory as shared_memory
 from workbench.dashboards._canvas import sampled
-from workbench.dashboards._differences import HistogramPanel, histogram_scene, measures_table
+from workbench.dashboards._differences import (
+    HistogramPanel,
+    compared_measures,
+    histogram_scene,
+    measures_table,
+    multiples_scene,
+)
 from workbench.dashboards._elements import number
 from workbench.dashboards._shared_memory import TimePanels, time_scene
 from workbench.dashboards.paired_runs import PairedRuns
@@ -31,6 +38,11 @@ def said(other: str = "nearest_boundary", seeds: int = 6, count: int = 80) -> di
         "baseline": {"placement": "first_fit"},
         "seeds": seeds,
     }
+
+
+def table_of(runs: PairedRuns, names: Sequence[str]) -> str:
+    done = runs.advance(60)
+    return measures_table(done, names, compared_measures(done, runs.points, "drain_cycles"))
 
 
 def numbers(column: bytes) -> np.ndarray:
@@ -143,7 +155,7 @@ def test_a_histogram_can_say_that_there_is_nothing_to_compare():
 
 def test_the_table_has_the_means_and_differences_of_the_runs():
     runs = PairedRuns(said())
-    text = measures_table(runs.advance(60), runs.names, runs.points)
+    text = table_of(runs, runs.names)
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", text)][1:]
     result = {html.unescape(row[0]): [html.unescape(cell) for cell in row[1:]] for row in rows}
     block = wb.run(said()).comparisons("drain_cycles").blocks[0]
@@ -164,22 +176,47 @@ def test_the_table_has_the_means_and_differences_of_the_runs():
 
 def test_a_measure_that_one_policy_lacks_is_left_out():
     runs = PairedRuns(said("byte_counter"))
-    text = measures_table(runs.advance(60), runs.names, runs.points)
+    text = table_of(runs, runs.names)
     assert "wear gini" not in text
     assert "drain" in text
 
 
 def test_what_is_better_and_what_is_worse_look_different():
     runs = PairedRuns(said("random_fit", seeds=20))
-    text = measures_table(runs.advance(60), runs.names, runs.points)
+    text = table_of(runs, runs.names)
     assert 'class="wb-worse"' in text
     alike = PairedRuns(said(seeds=20))
-    assert measures_table(alike.advance(60), alike.names, alike.points).count('class="wb-better"') > 3
+    assert table_of(alike, alike.names).count('class="wb-better"') > 3
+
+
+@pytest.mark.parametrize(("question", "word"), [("power_proxy_cv", "sure"), ("drain_cycles", "undecided")])
+def test_the_measure_of_the_picture_is_tested_alone_and_the_others_together(question: str, word: str):
+    runs = PairedRuns(said("next_fit", seeds=12))
+    done = runs.advance(60)
+    compared = compared_measures(done, runs.points, question)
+    rows = re.findall(r"<tr>(.*?)</tr>", measures_table(done, runs.names, compared))
+    (row,) = (row for row in rows if "power" in row)
+    assert f">{word}" in row
+    scene = histogram_scene(drain_difference_data(done, question), runs.names, compared.verdicts[question])
+    assert compared.verdicts[question].comparisons == 1 and "1 comparison)" in scene["words"]
+    assert {one.comparisons for name, one in compared.verdicts.items() if name != question} == {20}
+
+
+def test_small_pictures_have_the_verdicts_of_their_table():
+    sweep = said("next_fit", seeds=12)
+    sweep["policy"] = {"placement": {"vary": ["first_fit", "best_fit", "next_fit", "last_fit", "random_fit"]}}
+    runs = wb.run(sweep, workers=0)
+    difference = drain_difference_data(runs, "power_proxy_cv")
+    panels = multiples_scene(difference, [*range(len(difference.panels))])["panels"]
+    (block,) = runs.comparisons("power_proxy_cv").blocks
+    undecided = {row.name for row in block.rows if row.verdict and row.verdict.word == "undecided"}
+    assert {one["name"] for one in panels if one["words"].endswith(" undecided")} == undecided
+    assert "next_fit" in undecided
 
 
 def test_names_are_text_not_markup():
     assert number(math.inf) == "inf"
     runs = PairedRuns(said())
-    text = measures_table(runs.advance(60), ["first_fit", "<script>"], runs.points)
+    text = table_of(runs, ["first_fit", "<script>"])
     assert "&lt;script&gt;" in text
     assert "<script>" not in text

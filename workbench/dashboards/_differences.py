@@ -1,7 +1,8 @@
 """Paired differences on a page: a histogram, small multiples of several policies, the table of measures.
 
 Of one measure a histogram shows the differences of all seeds with their mean and its interval. The table has every
-measure, with the size of its comparison and the verdict.
+measure, with the size of its comparison and the verdict. The measure of the picture is the question, and is tested
+alone. The verdicts of the other rows are corrected over these rows.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from workbench.dashboards._canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards._elements import escaped, in_unit
@@ -40,31 +41,54 @@ _NO_DIFFERENCE: dict[str, Any] = {
 }
 
 
+class ComparedMeasures(NamedTuple):
+    """Every measure that is defined on both sides."""
+
+    pairs: dict[str, Pairs]
+    """By measure, the values of the baseline and the other side at the seeds at which both are defined."""
+    verdicts: dict[str, Verdict]
+    """By measure, if more or less of it is better."""
+
+
+def compared_measures(runs: Results, points: Sequence[PlannedPoint], question: str) -> ComparedMeasures:
+    """Compare the baseline, the first point, with the other side in every measure; `question` is tested alone."""
+    known, pairs = runs.plan.sweep.mechanism.measures, {}
+    for name in known:
+        values = [_finite(runs, point, name) for point in points]
+        if values[0].keys() & values[1].keys():
+            pairs[name] = pair(*values)
+    tested = {name: _compared(one, known[name]) for name, one in pairs.items() if known[name].better != "neither"}
+    alone = {question: tested.pop(question)} if question in tested else {}
+    return ComparedMeasures(pairs, judge(alone) | judge(tested))
+
+
 class HistogramPanel(CanvasWidget):
     """Bars right of zero: seeds on which the other policy is better than the baseline."""
 
     _esm = script("hover.js", "histogram.js")
 
-    def show(self, runs: Results, measure: str, names: tuple[str, str]) -> None:
+    def show(self, runs: Results, measure: str, names: tuple[str, str], verdict: Verdict | None = None) -> None:
         """Show the differences of one measure; `names` are the baseline's and the other's."""
-        self.put(histogram_scene(drain_difference_data(runs, measure), names))
+        self.put(histogram_scene(drain_difference_data(runs, measure), names, verdict))
 
     def say(self, sentence: str) -> None:
         """Show a sentence instead: there is nothing to compare."""
         self.put({**_NO_DIFFERENCE, "words": sentence})
 
 
-def histogram_scene(difference: DrainDifference, names: tuple[str, str] | None = None) -> dict[str, Any]:
-    """Return the data that the browser draws of one comparison."""
+def histogram_scene(
+    difference: DrainDifference, names: tuple[str, str] | None = None, verdict: Verdict | None = None
+) -> dict[str, Any]:
+    """Return the data that the browser draws of one comparison; it is judged by itself if no verdict is given."""
     (panel,) = difference.panels
     names = names or (panel.of.baseline, panel.of.name)
-    verdict = judge({"": panel.of.paired})[""]
+    verdict = verdict or judge({"": panel.of.paired})[""]
     return {
         "headline": headline(verdict, difference.measure),
         "side": verdict.side,
         "sides": names[::-1],
         "brief": _brief(verdict, difference.measure),
-        "words": difference_words(difference, names),
+        "words": difference_words(verdict, difference.measure, names),
         "label": difference.label.replace(panel.of.baseline, names[0]),
         "edges": difference.edges.tolist(),
         "most": 1.3 * max(int(panel.counts.max()), panel.of.paired.ties),
@@ -72,12 +96,9 @@ def histogram_scene(difference: DrainDifference, names: tuple[str, str] | None =
     }
 
 
-def difference_words(difference: DrainDifference, names: tuple[str, str] | None = None) -> str:
-    """Return the result in a line: the size of the comparison, its verdict by itself, and what it needs to tell."""
-    (panel,) = difference.panels
-    size, verdict = shown(judge({"": panel.of.paired})[""], difference.measure)
-    names = names or (panel.of.baseline, panel.of.name)
-    text = "; ".join(filter(None, [size, verdict]))
+def difference_words(verdict: Verdict, measure: Measure, names: tuple[str, str]) -> str:
+    """Return the result in a line: the size of the comparison, its verdict, and what it needs to tell."""
+    text = "; ".join(filter(None, shown(verdict, measure)))
     return f"{names[1]} against {names[0]}: {text}."
 
 
@@ -129,23 +150,22 @@ class MultiplesPanel(PickingWidget):
 
 def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, Any]:
     """Return the data that the browser draws: the best first."""
+    verdicts = judge({k: panel.of.paired for k, panel in zip(order, difference.panels, strict=True)})
     ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -_mean(one[1]).mean)
     return {
         "label": difference.label,
         "edges": difference.edges.tolist(),
         "most": 1.25 * max(int(max(panel.counts.max(), panel.of.paired.ties)) for _, panel in ordered),
         "panels": [
-            {"k": k, "name": panel.of.name, "words": _words(panel, difference.unit), **_bars(panel)}
+            {"k": k, "name": panel.of.name, "words": _words(panel, verdicts[k].word, difference.unit), **_bars(panel)}
             for k, panel in ordered
         ],
     }
 
 
-def _words(panel: Histogram, unit: str) -> str:
+def _words(panel: Histogram, word: str, unit: str) -> str:
     """Return the mean difference with its interval; "undecided" where no word is earned."""
-    mean = _mean(panel)
-    word = judge({"": panel.of.paired})[""].word
-    return f"{_with_limits(mean, unit)}{f' {word}' if word == 'undecided' else ''}"
+    return f"{_with_limits(_mean(panel), unit)}{' undecided' if word == 'undecided' else ''}"
 
 
 def _with_limits(interval: Interval, unit: str) -> str:
@@ -180,28 +200,21 @@ def policies_table(runs: Results, measure: str) -> str:
     return result_table(Results(Plan(chosen, runs.plan.points), runs.rows.values()))._repr_html_()
 
 
-def measures_table(runs: Results, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
+def measures_table(runs: Results, names: Sequence[str], compared: ComparedMeasures) -> str:
     """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
-    Means and sizes are over the seeds at which both are defined. Verdicts are corrected over all rows.
+    Means and sizes are over the seeds at which both are defined.
     """
     sides = map(escaped, names)
     head = "".join(f"<th>{word}</th>" for word in ("measure", *sides, "speed-up or difference", "better at", "verdict"))
-    body = "".join(_rows(runs, points))
+    body = "".join(_rows(runs, compared))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _rows(runs: Results, points: Sequence[PlannedPoint]) -> Iterator[str]:
-    known, every = runs.plan.sweep.mechanism.measures, {}
-    for name in known:
-        values = [_finite(runs, point, name) for point in points]
-        if values[0].keys() & values[1].keys():
-            every[name] = pair(*values)
-    compared = {name: _compared(pairs, known[name]) for name, pairs in every.items() if known[name].better != "neither"}
-    verdicts = judge(compared)
-    for name, pairs in every.items():
-        measure = known[name]
-        verdict = verdicts.get(name)
+def _rows(runs: Results, compared: ComparedMeasures) -> Iterator[str]:
+    for name, pairs in compared.pairs.items():
+        measure = runs.plan.sweep.mechanism.measures[name]
+        verdict = compared.verdicts.get(name)
         baseline, other = _cells(pairs.baseline, None, measure), _cells(pairs.other, verdict, measure)
         named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
         color = "" if verdict is None else f' class="wb-{verdict.side or "even"}"'

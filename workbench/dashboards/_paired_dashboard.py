@@ -20,7 +20,7 @@ from ipywidgets import Widget
 from workbench.dashboards._background import Later, has_loop
 from workbench.dashboards._catalogue_watch import CatalogueWatch
 from workbench.dashboards._dashboard_config import DashboardConfig, with_extra_compared_slots
-from workbench.dashboards._differences import HistogramPanel, measures_table
+from workbench.dashboards._differences import ComparedMeasures, HistogramPanel, compared_measures, measures_table
 from workbench.dashboards._elements import alert, button, escaped, small_print
 from workbench.dashboards._first_compile import FirstCompile
 from workbench.dashboards._lever_cards import LeverCards
@@ -62,7 +62,8 @@ _LEGEND = (
     '<b class="wb-baseline">&#9679; the baseline</b>, <b class="wb-other">&#9679; the other side</b>; '
     "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
     "dot is their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
-    "Sure: better, or worse, on average and on most of the seeds that differ. Undecided: more seeds may tell."
+    "Sure: better, or worse, on average and on most of the seeds that differ. Undecided: more seeds may tell. "
+    "The measure of the picture is tested alone. The other rows of the table are corrected over each other."
 )
 
 _STYLES = [Path(__file__).with_name(name) for name in ("dashboard.css", "layout.css")]
@@ -371,9 +372,10 @@ class PairedDashboard(widgets.HBox):
         """Run the next seeds; the panels show all that have been run, and what is left follows."""
         advanced = runs.advance(seconds)
         _refuse_failures(advanced)
-        self._show_differences(runs, advanced)
+        compared = compared_measures(advanced, runs.points, self.sidebar.measure.plain())
+        self._show_differences(runs, advanced, compared)
         self.panels.show_runs(runs, advanced, self.sidebar.looked_at())
-        self.table.value = measures_table(advanced, self._names(runs), runs.points)
+        self.table.value = measures_table(advanced, self._names(runs), compared)
         self.board.remove_class("wb-stale")
         self.board.remove_class("wb-recorded")
         left = runs.n_seeds - runs.n_done
@@ -394,12 +396,13 @@ class PairedDashboard(widgets.HBox):
     def _offer_stop(self, is_offered: bool) -> None:
         self.stop.layout.visibility = "visible" if is_offered else "hidden"
 
-    def _show_differences(self, runs: PairedRuns, run_set: Results) -> None:
+    def _show_differences(self, runs: PairedRuns, advanced: Results, compared: ComparedMeasures) -> None:
         if runs.same:
             self.histogram.say("Both sides are the same: there is nothing to compare.")
             return
         try:
-            self.histogram.show(run_set, self.sidebar.measure.plain(), self._names(runs))
+            measure = self.sidebar.measure.plain()
+            self.histogram.show(advanced, measure, self._names(runs), compared.verdicts.get(measure))
         except InputError as undefined:
             self.histogram.say(str(undefined))
 
