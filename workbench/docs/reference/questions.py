@@ -14,7 +14,7 @@ class Question(NamedTuple):
 
 
 QUESTIONS = {
-    "admission": Question("May a group go to this module?", ("open_to_all",)),
+    "admission": Question("May a group go to this module?"),
     "arenas": Question("Into which parts is the heap divided, and which one serves a request?", ("one_heap",)),
     "cache": Question("What is kept of freed memory, and how is it cut and merged?", ("split_and_coalesce",)),
     "cache_fit": Question("Which cached block serves a request?", ("best_fit",)),
