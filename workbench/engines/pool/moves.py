@@ -42,6 +42,7 @@ def move(
     if counters[COUNT.moves] == state.moves.shape[0]:
         stopped(state, FAULT.no_more_moves, row, NONE)
         return False
+    # The new region is taken before the old one is given back: both are held while the bytes are copied.
     block = _take(columns, rules, policies, state, row, of, to)
     if block == NONE:
         return False
@@ -162,6 +163,7 @@ def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies
     own, cards = columns.borrower[row], tables.capacity.size
     if rules.evicts == NOTHING or rules.own_first == 0:
         return False
+    # No move helps a request that not even the empty card could serve.
     if not could_have(state, own, least_segment(columns, rules, row), tables.capacity[own]):
         return False
     if flush(rules, state, row, own):
