@@ -86,6 +86,7 @@ def end_of_touch(run: Run, access: int) -> None:
     path, second, now = run.state.path[row[ACCESS.task]], access_second(run, access), present(run)
     holds = run.rules.touches_hold == HOLD_GROUP
     at = HOLDS_AT if holds else LAST_AT
+    # Behind `HOLDS_AT` lies `HOLDS_BY`, behind `LAST_AT` `LAST_BY`.
     if now < path[at] or (now == path[at] and second >= path[at + 1]):
         return
     path[at], path[at + 1] = now, second
