@@ -52,6 +52,7 @@ def place_of(key: int, mask: int) -> int:
     if mask < CLOSE:
         return home(key, mask)
     group = key >> 3
+    # 31 bits times 32 bits: the product fits in a signed 64-bit number.
     mixed = ((group ^ (group >> 31)) & 0x7FFFFFFF) * 0x9E3779B1
     return (((mixed >> 20) << 3) | (key & 7)) & mask
 
@@ -92,6 +93,7 @@ def take_key(index: KeyIndex, table: int, key: int) -> None:
         moved = index.keys[first + place]
         if moved == ABSENT:
             break
+        # A key whose home lies behind the hole stays: a look-up would not find it in front of its home.
         if ((place - place_of(moved, mask)) & mask) >= ((place - hole) & mask):
             index.keys[first + hole], index.values[first + hole] = moved, index.values[first + place]
             hole = place

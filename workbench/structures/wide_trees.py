@@ -173,6 +173,7 @@ def put(trees: np.ndarray, root: int, size: int, address: int, number: int) -> N
         node = above
     while trees[node + BEHIND] == INNER:
         behind = _first_from(trees, node, size, address + 1)
+        # It precedes all below the node, so the first entry, a lower bound, goes down to it.
         if behind == 0:
             trees[node], trees[node + ADDRESSES], behind = size, address, 1
         if trees[trees[node + NUMBERS + behind - 1] + COUNT] == MOST:
@@ -192,6 +193,7 @@ def take_out(trees: np.ndarray, root: int, size: int, address: int) -> bool:
             _fill_up(trees, node, place)
             place = _first_from(trees, node, size, address + 1) - 1
         below = trees[node + NUMBERS + place]
+        # Only a root is left with one entry, when its two nodes were joined: the tree loses a level.
         if trees[node + COUNT] == 1:
             trees[root] = below
             _give_node_back(trees, node)
@@ -219,6 +221,7 @@ def first_from(trees: np.ndarray, root: int, size: int, address: int) -> int:
     while trees[node + BEHIND] == INNER:
         node = trees[node + NUMBERS + max(_first_from(trees, node, size, address) - 1, 0)]
     place = _first_from(trees, node, size, address)
+    # The entries above are lower bounds: the sought one may be the first of the next leaf.
     if trees[node + place] == ENDLESS:
         node, place = trees[node + BEHIND], 0
     return NONE if node == NONE else int(trees[node + NUMBERS + place])
