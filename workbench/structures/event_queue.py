@@ -158,6 +158,7 @@ def _move_back(queue: EventQueue, now: int) -> None:
     """
     for slot in range(TURN):
         place = _to_int64(queue.first[slot])
+        # All events of a slot are of one cycle: the first tells for all.
         if place >= 0 and queue.events[place * EVENT + CYCLE] - now >= TURN:
             queue.first[slot] = np.int32(-1)
             queue.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)

@@ -142,6 +142,7 @@ def with_room(table: PageNumbers, more: int) -> PageNumbers:
     if count + more > table.pages.size:
         table = table._replace(pages=_longer(table.pages, count + more))
     if 2 * (far + more) > table.keys.size:
+        # A quarter full at most, so that it does not grow again soon.
         places = 1 << (4 * (far + more)).bit_length()
         keys, numbers = np.full(places, ABSENT), np.full(places, ABSENT, np.int32)
         _rehash(table.keys, table.numbers, keys, numbers)

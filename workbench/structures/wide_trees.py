@@ -133,6 +133,7 @@ def _split(trees: np.ndarray, above: int, place: int) -> None:
 @noinline
 def _fill_up(trees: np.ndarray, above: int, place: int) -> None:
     """Let the node at a place share with its neighbor below the same node: evenly, or one takes all."""
+    # The last node has a neighbor on its left alone.
     place = min(place, trees[above + COUNT] - 2)
     low, high = trees[above + NUMBERS + place], trees[above + NUMBERS + place + 1]
     has, other = trees[low + COUNT], trees[high + COUNT]
@@ -188,6 +189,7 @@ def take_out(trees: np.ndarray, root: int, size: int, address: int) -> bool:
     """Take out what the tree holds; whether that was the last."""
     node = trees[root]
     while trees[node + BEHIND] == INNER:
+        # `address + 1`: of the entries above, the last one that does not follow the sought one leads to it.
         place = _first_from(trees, node, size, address + 1) - 1
         if trees[trees[node + NUMBERS + place] + COUNT] <= LEAST:
             _fill_up(trees, node, place)

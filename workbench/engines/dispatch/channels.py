@@ -106,6 +106,7 @@ def call_back(columns: Columns, rules: Rules, state: State, channel: int, first:
     What had been put forward goes back into the queue behind them.
     """
     start, offered = channel * rules.offers, state.offered[channel]
+    # The head itself is replaced: the last sub-group leads to what stood behind it.
     following = state.upcoming[channel] if offered == 1 else state.offer[start + 1]
     # The queue was empty, so `last` named no entry; now entries are behind the head again.
     if state.upcoming[channel] == NONE:

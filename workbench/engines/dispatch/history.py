@@ -85,6 +85,7 @@ def change_rate(columns: Columns, policies: Policies, state: State, dispatch: in
     for term in range(policies.terms.weights.size):
         if policies.terms.halving[term]:
             _halve_until(policies.terms.halving[term], state, term, module, now)
+        # The far end of the window has passed all changes before: this one is the next that it meets.
         elif policies.terms.history[term] and state.old_event[term, module] == NONE:
             state.old_event[term, module] = event
     _add_rate(columns, state.rate[module], int(state.group[dispatch]), _waves_sent(state, dispatch), 1 - 2 * ends)

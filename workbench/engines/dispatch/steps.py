@@ -233,6 +233,7 @@ def start(
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
     if rules.ends_on_request:
         _stay(rules, state, row, slot, now + columns.duration[state.group[row]])
+    # With `between` the end is entered once the duration begins, which a barrier may delay.
     elif not rules.between:
         put(state.due, now + columns.duration[state.group[row]], slot)
     if rules.between:

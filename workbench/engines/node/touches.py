@@ -37,7 +37,7 @@ from workbench.engines.node.telemetry import KIND, share_of_task, tell
 from workbench.engines.node.touched_bytes import bytes_touched, page_simulated, pages_simulated
 
 COMPUTE, LOCK, SERVICE, CHUNK, SHOT = 2, 7, 8, 9, 10
-"""Parts of a path that come before a touch (`groups.TIME`)."""
+"""Parts of a path that come before a touch (`path_times.TIME`)."""
 
 
 @noinline
@@ -60,7 +60,7 @@ def touches_of_task(run: Run, task: int, phase: int) -> int:
 
 @noinline
 def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> int:
-    """Return the page of its tensor that lies at a position of a phase's touches; whose it is stands in `found`."""
+    """Return the page of its tensor that lies at a position of a phase's touches; whose it is stands in `match`."""
     match = run.state.match
     for touch in range(run.plan.first_touch[phase], run.plan.first_touch[phase + 1]):
         pages = pages_simulated(run, touch, kernel, group)
@@ -75,6 +75,7 @@ def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> i
 def first_touch(run: Run, task: int, phase: int) -> None:
     """Let the first touch of a phase enter the queue of its module."""
     row, path = run.state.task[task], run.state.path[task]
+    # Wave w begins with touch w; a whole group (-1) with touch 0.
     access = _plan_touch(run, task, phase, max(row[TASK.wave], 0), present(run))
     if access == NONE:
         return

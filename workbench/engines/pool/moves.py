@@ -80,6 +80,7 @@ def bring_home(
     """Bring regions home after a release on a card: those of its applications, then those of the lenders'."""
     if rules.returns == 0:
         return
+    # Without a limit: there are no more regions than requests.
     with_room, left = state.places.with_room, rules.at_most if rules.at_most > 0 else columns.time.size
     for other in range(with_room.size):
         with_room[other] = 1 if other == card else 0
