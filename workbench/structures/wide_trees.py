@@ -174,7 +174,7 @@ def put(trees: np.ndarray, root: int, size: int, address: int, number: int) -> N
         node = above
     while trees[node + BEHIND] == INNER:
         behind = _first_from(trees, node, size, address + 1)
-        # It precedes all below the node, so the first entry, a lower bound, goes down to it.
+        # The new entry precedes all below the node: the first entry, a lower bound, is lowered to it.
         if behind == 0:
             trees[node], trees[node + ADDRESSES], behind = size, address, 1
         if trees[trees[node + NUMBERS + behind - 1] + COUNT] == MOST:

@@ -80,6 +80,7 @@ def _place(play: Play, member: int, die: int, now: int) -> bool:
         return False
     module = best_of(shape, columns, rules, policies, state, member, count, now)
     slot = take_slot(state)
+    # Once more: `fits_now` has left the counts of the module that was tried last.
     pointer = shared_out(shape, columns, policies, state, member, module, now)
     if state.counters[STOP.fault] != FINE or not move_ranges(
         shape, columns, rules, policies, state, member, module, slot, True, now

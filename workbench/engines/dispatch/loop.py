@@ -124,6 +124,7 @@ def _look(play: Play) -> None:
     state, now = play.state, play.state.counters[COUNT.look]
     counters = state.counters
     make_present(play, now)
+    # Only endless groups were left, and they have ended: what has not started never starts (spec 7, R16).
     if counters[COUNT.over]:
         counters[COUNT.look] = NEVER
         return

@@ -403,7 +403,7 @@ class State(NamedTuple):
     known: np.ndarray = column(np.int64, 1 << 16)
     """Tags of the pages that were looked for in one verdict."""
     drawn: np.ndarray = column(np.int64, "most_drawn", 2)
-    """The pages of one touch of elements of a group in the order of first use, each with its lines; see `touched_bytes`."""
+    """The pages of one touch of elements of a group in the order of first use, with their lines (`touched_bytes`)."""
     by_address: np.ndarray = column(np.int64, "most_drawn", 2)
     first_use: np.ndarray = column(np.int64, "most_drawn")
     order: np.ndarray = column(np.int64, "most_drawn")

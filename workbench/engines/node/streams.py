@@ -279,6 +279,7 @@ def grant(run: Run, tensor: int, card: int) -> None:
         tell_detail(run, card)
     tell(run, KIND.map, plan.home[application], words, 0, tensor, first, run.pages.count[tensor])
     wake_kernels(run, application)
+    # A step may have freed it before it was granted.
     free_if_may(run, tensor)
 
 
