@@ -130,6 +130,7 @@ def new_state(jobs: Jobs, rules: Rules, room: Mapping[str, int]) -> State:
         State,
         {"workgroups": workgroups, "segments": rules.segments, **room},
         free=all_free(rules.segments),
+        # A workgroup that runs holds a segment at least.
         due=new_timetable(rules.segments + 1),
         after=np.arange(1, workgroups + 1, dtype=np.int32),
     )
@@ -178,6 +179,7 @@ def _attempt(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now
     counters = state.counters
     if counters[COUNT.waits] and rules.retry_cycles > 0:
         missed = now - counters[COUNT.tried]
+        # The tries since the last one would have been refused too: they are counted, not made.
         counters[COUNT.attempts] += (missed if rules.retry_cycles == 1 else missed // rules.retry_cycles) - 1
     counters[COUNT.attempts] += 1
     counters[COUNT.tried] = now
@@ -255,6 +257,7 @@ def _book(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: i
     if answer == NEEDS_ROOM:
         start += _compact(jobs, rules, state, now, row) * rules.cycles_per_moved_segment
         state.counters[COUNT.busy_until] = start - rules.latency_cycles
+        # Compaction leaves one free run, behind all live ranges.
         answer = next_free(state.free, 0)
     if rules.layout == CONTIGUOUS:
         mark_taken(state.free, answer, length)
@@ -285,7 +288,9 @@ def _next_attempt(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
         return max(now + 1, jobs.arrival[head], counters[COUNT.busy_until])
     helped = next_due(state.due)
     if not rules.release_first and helped != NEVER:
+        # Grants go first in a cycle, so a release helps those of the next one.
         helped += 1
+    # An arrival cannot help the head, but a workgroup that enters the look-ahead may be granted.
     if rules.retry_cycles > 0 and rules.look_ahead > 0:
         helped = min(helped, _next_candidate(jobs, rules, state, now))
     if helped != NEVER:
@@ -388,6 +393,7 @@ def _move(state: State, now: int, row: int, old: int, new: int, length: int, for
     mark_taken(state.free, new, length)
     for k in range(length):
         state.owner[old + k] = NOBODY
+    # In this order, for the old and the new range may overlap.
     for k in range(length):
         state.owner[new + k] = row
     at = state.counters[COUNT.moves]

@@ -222,6 +222,7 @@ def first_start(free: np.ndarray, length: int, at: int) -> int:
     for word in range(at >> 6, free.size):
         bits = free[word] & mask
         mask = ALL_BITS
+        # A window across the edge starts below every window within the word.
         crossing = carry + trailing_zeros(~bits) >= length
         starts = starts_inside(bits, length)
         if crossing | (starts != NO_BITS):
@@ -236,6 +237,7 @@ def last_start(free: np.ndarray, length: int) -> int:
     carry = 0
     for word in range(free.size - 1, -1, -1):
         bits = free[word]
+        # A window across the edge starts above every window within the word.
         crossing = carry + leading_zeros(~bits) >= length
         starts = starts_inside(bits, length)
         if crossing | (starts != NO_BITS):
@@ -289,6 +291,7 @@ _ALIGNED = tuple(np.uint64(sum(1 << k for k in range(0, WORD, 1 << order))) for 
 @kernel
 def order_of(length: int) -> int:
     """Return the order of the smallest block that holds a length."""
+    # Of one segment the argument is 0, which has 64 leading zeros: order 0.
     return WORD - leading_zeros(np.uint64(length - 1))
 
 
@@ -318,6 +321,7 @@ def _lowest_alone(free: np.ndarray, order: int) -> int:
         return NOWHERE
     size = 1 << order
     for start in range(0, free.size * WORD, size):
+        # A buddy beyond the memory counts as taken.
         if is_free(free, start, size) and not is_free(free, start ^ size, size):
             return start
     return NOWHERE

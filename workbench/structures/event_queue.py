@@ -121,6 +121,7 @@ def peek_order(queue: EventQueue) -> int:
     soonest = queue.counters[SOONEST]
     if soonest - queue.counters[NOW] >= TURN:
         return first_order(queue)
+    # Events of this cycle in the heap may precede those of the wheel.
     while queue.counters[LATER] > 0 and queue.heap[0] <= soonest:
         _put_in_wheel(queue, _take_later(queue), soonest)
     return queue.events[queue.first[soonest & (TURN - 1)] * EVENT + ORDER]
@@ -157,6 +158,7 @@ def _move_back(queue: EventQueue, now: int) -> None:
     """
     for slot in range(TURN):
         place = _to_int64(queue.first[slot])
+        # All events of a slot are of one cycle: the first tells for all.
         if place >= 0 and queue.events[place * EVENT + CYCLE] - now >= TURN:
             queue.first[slot] = np.int32(-1)
             queue.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)

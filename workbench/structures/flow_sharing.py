@@ -100,6 +100,7 @@ def _run(flows: Flows, moving: Moving) -> None:
             if then < due:
                 due, first = then, path
         begins = flows.start[coming] if coming < flows.start.size else math.inf
+        # Rounding may put the end of a flow before now.
         until = max(min(due, begins), now)
         for k in range(busy):
             path = moving.busy[k]
@@ -119,6 +120,7 @@ def _begin(flows: Flows, moving: Moving, flow: int) -> None:
     """Put a flow into the heap of its path."""
     path = flows.path[flow]
     if moving.running[path] == 0:
+        # From 0 again, so that rounding does not add up over the whole run.
         moving.moved[path] = 0.0
     root, at = moving.place[path], moving.running[path]
     target = moving.moved[path] + flows.amount[flow]
@@ -133,6 +135,7 @@ def _begin(flows: Flows, moving: Moving, flow: int) -> None:
 def _end(moving: Moving, path: int, now: float) -> None:
     """Take out every flow of a path that is done, the first one certainly."""
     root = moving.place[path]
+    # Not the rounded sum: it may lie just below the target, and the flow would not end.
     moving.moved[path] = moving.target[root]
     while moving.running[path] > 0 and moving.target[root] <= moving.moved[path]:
         moving.finish[moving.flow[root]] = now

@@ -52,6 +52,7 @@ def place_of(key: int, mask: int) -> int:
     if mask < CLOSE:
         return home(key, mask)
     group = key >> 3
+    # 31 bits times 32 bits: the product fits in a signed 64-bit number.
     mixed = ((group ^ (group >> 31)) & 0x7FFFFFFF) * 0x9E3779B1
     return (((mixed >> 20) << 3) | (key & 7)) & mask
 
@@ -92,6 +93,7 @@ def take_key(index: KeyIndex, table: int, key: int) -> None:
         moved = index.keys[first + place]
         if moved == ABSENT:
             break
+        # A key whose home lies behind the hole stays: a look-up would not find it in front of its home.
         if ((place - place_of(moved, mask)) & mask) >= ((place - hole) & mask):
             index.keys[first + hole], index.values[first + hole] = moved, index.values[first + place]
             hole = place
@@ -140,6 +142,7 @@ def with_room(table: PageNumbers, more: int) -> PageNumbers:
     if count + more > table.pages.size:
         table = table._replace(pages=_longer(table.pages, count + more))
     if 2 * (far + more) > table.keys.size:
+        # A quarter full at most, so that it does not grow again soon.
         places = 1 << (4 * (far + more)).bit_length()
         keys, numbers = np.full(places, ABSENT), np.full(places, ABSENT, np.int32)
         _rehash(table.keys, table.numbers, keys, numbers)

@@ -103,6 +103,7 @@ def holds_half_a_character(content: np.ndarray) -> bool:
 
 def _walked(content: np.ndarray) -> np.ndarray:
     """Return the result of the walk, where it ended, and whether a text on the way holds half a character: int64[3]."""
+    # int16: no value has more than `MOST_PARTS` parts. Each opcode adds one value at most.
     rooms = (np.zeros(content.size + 2, np.int16), np.zeros(content.size + 2, np.int16))
     marks, found = np.zeros(content.size + 2, np.int64), np.zeros(3, np.int64)
     walk(content, rooms[0], rooms[1], marks, found)
@@ -170,6 +171,7 @@ def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.nda
             if kind == PUT and top == 0:
                 found[0] = EMPTY_STACK
                 return
+            # Each opcode writes one entry at most, so a sound pickle has no higher number.
             if place < 0 or place > opcodes:
                 found[0] = LARGE_MEMO
                 return
@@ -177,6 +179,7 @@ def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.nda
                 memo[place] = stack[top - 1]
                 noted += 1
             else:
+                # An entry that was never written holds 0. Loading fails there; the walk goes on with one value.
                 stack[top] = memo[place] if memo[place] > 1 else 1
                 top += 1
         elif kind <= JOINS:

@@ -112,6 +112,8 @@ def rank_of(sums: np.ndarray, first: int, count: int, skew: float, chance: float
     near = min(count, NEAR)
     head = sums[first + near - 1]
     sought = chance * (head + _sum_behind(near, count, skew))
+    # Behind the table rank r stands for the integral from r + 0.5 to r + 1.5:
+    # a position less 0.5, cut to a whole number, is its rank.
     if sought >= head:
         return min(max(int(_reached(near, sought - head, skew) - 0.5), near), count - 1) if count > near else count - 1
     low, high = 0, near

@@ -152,6 +152,7 @@ def lowest_start_from(tree: np.ndarray, free: np.ndarray, length: int, at: int) 
         return word * WORD + trailing_zeros(starts)
     carry, node, size, end = leading_zeros(~bits), leaves + word, WORD, (word + 1) * WORD
     while node > 1:
+        # From a right child the sibling lies below `at`: only what is on the right is left to search.
         if node & 1 == 0:
             upper = (node + 1) * FIELDS
             if carry + tree[upper + LOW] >= length:

@@ -100,6 +100,7 @@ def renew(table: EntrySets, at: int, entry: int) -> None:
         table.sets[row + EARLIEST] = later
     else:
         entries[earlier * ROW + LATER] = later
+    # The entry is not the latest, so another one follows it.
     entries[later * ROW + EARLIER] = earlier
     entries[here + EARLIER], entries[here + LATER] = latest, NONE
     entries[latest * ROW + LATER] = entry
@@ -118,6 +119,7 @@ def touch(table: EntrySets, at: int, entry: int) -> None:
         table.sets[row + OLDEST] = newer
     else:
         entries[older * ROW + NEWER] = newer
+    # The entry is not the newest, so another one follows it.
     entries[newer * ROW + OLDER] = older
     entries[here + OLDER], entries[here + NEWER] = newest, NONE
     entries[newest * ROW + NEWER] = entry

@@ -156,6 +156,7 @@ def smallest_at_least(roots: Any, filled: Any, nodes: Any, pool: int, size: int)
     if entry != NONE:
         return int(entry)
     following = _next_class(filled, pool, kind + 1)
+    # Every block of a higher class is large enough; its first one is the smallest.
     return NONE if following == NONE else _first_of_class(roots, nodes, _root_of(pool, following), size)
 
 

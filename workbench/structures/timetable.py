@@ -103,6 +103,7 @@ def _search(table: Timetable) -> int:
 def take(table: Timetable, cycle: int) -> int:
     """Take out the earliest entry, which is due at `cycle` (as `next_due` told), and make that the current cycle."""
     table.counters[NOW] = cycle
+    # The heap goes first: the wheel takes entries of this cycle only within a turn, so they came later.
     if table.counters[LATER] and table.heap[0, 0] == cycle:
         load = _take_later(table)
         table.counters[SOONEST] = _search(table)
@@ -136,6 +137,7 @@ def _put_later(table: Timetable, cycle: int, load: int) -> None:
     heap[at, 0], heap[at, 1], heap[at, 2] = cycle, table.counters[SERIAL], load
     table.counters[LATER] += 1
     table.counters[SERIAL] += 1
+    # The serial number keeps entries of one cycle in their order: a heap by itself does not.
     while at > 0 and _before(heap, at, (at - 1) // 2):
         _swap(heap, at, (at - 1) // 2)
         at = (at - 1) // 2
@@ -182,6 +184,7 @@ def first_busy(busy: np.ndarray, now: int, later: int) -> int:
     step = 0
     while bits == NO_BITS:
         step += 1
+        # The first word is read twice: its cycles below `now` lie a turn ahead.
         if step > WORDS:
             return later
         word = (word + 1) & (WORDS - 1)

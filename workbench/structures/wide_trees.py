@@ -133,6 +133,7 @@ def _split(trees: np.ndarray, above: int, place: int) -> None:
 @noinline
 def _fill_up(trees: np.ndarray, above: int, place: int) -> None:
     """Let the node at a place share with its neighbor below the same node: evenly, or one takes all."""
+    # The last node has a neighbor on its left alone.
     place = min(place, trees[above + COUNT] - 2)
     low, high = trees[above + NUMBERS + place], trees[above + NUMBERS + place + 1]
     has, other = trees[low + COUNT], trees[high + COUNT]
@@ -173,6 +174,7 @@ def put(trees: np.ndarray, root: int, size: int, address: int, number: int) -> N
         node = above
     while trees[node + BEHIND] == INNER:
         behind = _first_from(trees, node, size, address + 1)
+        # The new entry precedes all below the node: the first entry, a lower bound, is lowered to it.
         if behind == 0:
             trees[node], trees[node + ADDRESSES], behind = size, address, 1
         if trees[trees[node + NUMBERS + behind - 1] + COUNT] == MOST:
@@ -187,11 +189,13 @@ def take_out(trees: np.ndarray, root: int, size: int, address: int) -> bool:
     """Take out what the tree holds; whether that was the last."""
     node = trees[root]
     while trees[node + BEHIND] == INNER:
+        # `address + 1`: of the entries above, the last one that does not follow the sought one leads to it.
         place = _first_from(trees, node, size, address + 1) - 1
         if trees[trees[node + NUMBERS + place] + COUNT] <= LEAST:
             _fill_up(trees, node, place)
             place = _first_from(trees, node, size, address + 1) - 1
         below = trees[node + NUMBERS + place]
+        # Only a root is left with one entry, when its two nodes were joined: the tree loses a level.
         if trees[node + COUNT] == 1:
             trees[root] = below
             _give_node_back(trees, node)
@@ -219,6 +223,7 @@ def first_from(trees: np.ndarray, root: int, size: int, address: int) -> int:
     while trees[node + BEHIND] == INNER:
         node = trees[node + NUMBERS + max(_first_from(trees, node, size, address) - 1, 0)]
     place = _first_from(trees, node, size, address)
+    # The entries above are lower bounds: the sought one may be the first of the next leaf.
     if trees[node + place] == ENDLESS:
         node, place = trees[node + BEHIND], 0
     return NONE if node == NONE else int(trees[node + NUMBERS + place])

@@ -47,6 +47,7 @@ def _dispatch_offer(play: Play, offer: int, now: int) -> bool:
     else:
         state.counters[COUNT.memory] = max(memory_of(state, offer), 0)
         module = choose(shape, columns, rules, policies, state, offer, now)
+        # Behind others it waits even if it fits, else it would overtake them (R22).
         if rules.pending_depth and (state.between.queued[module] > 0 or not is_member(state.fits[offer], module)):
             join_queue(play, offer, module, now)
         else:

@@ -49,6 +49,7 @@ def _put_all_forward(columns: Columns, rules: Rules, state: State, now: int) -> 
         while state.offered[channel] < rules.offers and state.upcoming[channel] != NONE:
             entry = state.upcoming[channel]
             arrival = columns.arrival[group_of(columns, state, entry)]
+            # A channel is a FIFO: entries behind this one wait for it, even if they arrived before (R2).
             if arrival > now:
                 state.counters[COUNT.next_arrival] = min(state.counters[COUNT.next_arrival], arrival)
                 break
@@ -68,6 +69,7 @@ def take_off(columns: Columns, rules: Rules, state: State, offer: int) -> None:
     channel = offer // rules.offers
     start = channel * rules.offers
     last = start + state.offered[channel] - 1
+    # The list must stay whole among the offers too: a split returns them to the queue (`call_back`).
     if offer > start:
         link(
             columns, state, state.offer[offer - 1], state.offer[offer + 1] if offer < last else state.upcoming[channel]
@@ -104,7 +106,9 @@ def call_back(columns: Columns, rules: Rules, state: State, channel: int, first:
     What had been put forward goes back into the queue behind them.
     """
     start, offered = channel * rules.offers, state.offered[channel]
+    # The head itself is replaced: the last sub-group leads to what stood behind it.
     following = state.upcoming[channel] if offered == 1 else state.offer[start + 1]
+    # The queue was empty, so `last` named no entry; now entries are behind the head again.
     if state.upcoming[channel] == NONE:
         state.last[channel] = last if offered == 1 else state.offer[start + offered - 1]
     link(columns, state, last, following)
@@ -138,6 +142,7 @@ def shared_out(
     )
     given = 0
     for t in range(shape.units):
+        # 2^40 for a count below 0, so that a sum which is right by accident is refused too.
         given += state.counts[t] if state.counts[t] >= 0 else 1 << 40
     if pointer == RAISED:
         fail(state.counters, FAULT.units_raised, now, group_of(columns, state, entry), module)
@@ -194,9 +199,12 @@ def _write_required(
 def _fits(
     shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, module: int, now: int
 ) -> bool:
-    """Return whether an offer fits a module; what it asks of modules with the same pointer is the same, if the policy
-    says so. What it asks of modules with the same pointer is the same, if the policy says so."""
+    """Return whether an offer fits a module.
+
+    What it asks of modules with the same pointer is the same, if the policy says so.
+    """
     pointer, rows = state.pointer[module], shape.units + 1
+    # The policy may answer any pointer; rows exist for those of the units, and one more for all others.
     kept = policies.units.by_pointer and 0 <= pointer < shape.units
     row = offer * rows + (pointer if kept else shape.units)
     if not kept or not state.is_written[row]:
@@ -285,6 +293,7 @@ def move_verdicts(state: State, offer: int, to: int) -> None:
     state.is_new[to] = state.is_new[offer]
     for h in range(state.needs.shape[1]):
         state.needs[to, h] = state.needs[offer, h]
+    # What an offer asks of places is not moved, but written again when it is needed.
     rows = state.is_written.size // state.offer.size
     for row in range(to * rows, (to + 1) * rows):
         state.is_written[row] = False

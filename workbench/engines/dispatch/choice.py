@@ -49,6 +49,7 @@ def select(columns: Columns, rules: Rules, policies: Policies, state: State, now
         return NOTHING_FITS
     count = 0
     for channel in range(rules.channels):
+        # A head that fits nowhere is shown too: under strict priority it blocks the others (R15).
         if state.offered[channel] > 0:
             _put_down(columns, rules, policies, state, channel, count, now)
             count += 1
@@ -96,6 +97,7 @@ def _put_down(
     rank = ask_rank(policies.priority.answer, PriorityView(now, level, rules.levels, waited, policies.priority.params))
     if rank == RAISED:
         fail(state.counters, FAULT.priority_raised, now, group, level)
+    # A level below all keeps its label: only the static priorities are one (E3).
     label = 1 if rules.one_label and level <= rules.levels else level
     seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, label, rank
     seen[FITS, at] = int(state.opens[offer] > 0)
@@ -180,6 +182,7 @@ def _score(
     if status == RAISED:
         fail(state.counters, FAULT.choice_raised, now, group, term)
     for k in range(count):
+        # A single infinite score has a rank; scaled to 0..1 with others it would become NaN.
         if math.isnan(scores[k]) or (math.isinf(scores[k]) and terms.weights.size > 1):
             fail(state.counters, FAULT.choice_wrong, now, group, state.candidates[k])
 
@@ -206,6 +209,7 @@ def _best(rules: Rules, state: State, count: int) -> int:
         if sums[k] == most:
             modules[tied] = modules[k]
             tied += 1
+    # The candidates are in increasing order. Without a tie no random number is drawn.
     if rules.tie == LOWEST or tied == 1:
         return modules[0]
     if rules.tie == RANDOM:

@@ -80,6 +80,7 @@ def _place(play: Play, member: int, die: int, now: int) -> bool:
         return False
     module = best_of(shape, columns, rules, policies, state, member, count, now)
     slot = take_slot(state)
+    # Once more: `fits_now` has left the counts of the module that was tried last.
     pointer = shared_out(shape, columns, policies, state, member, module, now)
     if state.counters[STOP.fault] != FINE or not move_ranges(
         shape, columns, rules, policies, state, member, module, slot, True, now
@@ -98,6 +99,7 @@ def _place(play: Play, member: int, die: int, now: int) -> bool:
         state.between.member_counts[placed, t] = state.counts[t]
         state.resident[module, t] += state.counts[t]
     note_resident(columns, state, member, module, 1)
+    # The module choice of the next member reads what is written here.
     look_at(shape, state, module)
     state.last_module[state.counters[COUNT.memory]] = module
     tell_terms(shape, policies, state, module, now)
@@ -131,9 +133,11 @@ def _give_back(play: Play, now: int) -> None:
         note_resident(columns, state, member, module, -1)
         free_slot(state, slot)
     placed = state.counters[COUNT.placed]
+    # The counters that were kept have no fault: restoring them would lose this one.
     if state.counters[STOP.fault] == FINE:
         _restore(state)
     for k in range(placed):
+        # After the restore, because it reads the reports.
         look_at(shape, state, state.between.member_module[k])
 
 
@@ -143,6 +147,7 @@ def _book_members(play: Play, now: int) -> None:
     shape, columns, rules, policies, state = play.shape, play.columns, play.rules, play.policies, play.state
     placed = state.counters[COUNT.placed]
     for k in range(placed):
+        # `enter_row` counts them again, as dispatches.
         note_resident(columns, state, state.between.member_entry[k], state.between.member_module[k], -1)
     state.counters[COUNT.placed] = 0
     for k in range(placed):
@@ -171,6 +176,7 @@ def _keep(state: State) -> None:
     _copy(state.fresh, state.between.kept_reports[1])
     _copy(state.pointer, state.between.kept_pointers)
     _copy(state.last_module, state.between.kept_last)
+    # They hold the random state of ties and the counts of searches: a try must leave no trace (R12).
     _copy(state.counters, state.between.kept_counters)
 
 

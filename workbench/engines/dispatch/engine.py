@@ -98,6 +98,7 @@ class Dispatch(Simulator[DispatchRecord]):
         seed = given.streams.integer("units")
         state.pointer[:] = [given.slots.units.first_pointer(m, seed) for m in range(shape.modules)]
         if rules.tie == RANDOM:
+            # From 0 the generator would draw nothing but 0 (`structures.rng.next_word`).
             state.counters[COUNT.generator] = max(given.streams.integer("module_tie"), 1)
         return Play(shape, columns, rules, policies, state)
 

@@ -31,6 +31,7 @@ def fits_now(play: Play, entry: int, module: int, now: int) -> bool:
             taken = shape.footprint[h, min(size, largest)]
             if taken * ranges > state.free_count[h, copy]:
                 return False
+            # One range at least has space. Whether several do, the placement decides when they are taken.
             if contiguous and taken > _run(play, h, copy):
                 return False
     return True

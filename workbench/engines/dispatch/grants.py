@@ -101,6 +101,7 @@ def _take(
 
 @inlined
 def _take_scattered(words: np.ndarray, owner: np.ndarray, amount: int, slot: int, counters: np.ndarray) -> None:
+    # Not -1: block 0 would then continue a piece and not be counted.
     before = -2
     for _ in range(amount):
         block = next_free(words, 0)
@@ -170,6 +171,7 @@ def move_ranges(
             state.length[slot, position] = _amount(shape, columns, rules, state, entry, group, resource, unit)
         amount = state.length[slot, position]
         ranges = state.counts[unit] if unit != OWN and rules.a_block_a_wave else 1
+        # At each position one range is taken, or one a wave; `wave` counts them.
         if amount == 0 or wave == ranges:
             position, wave = position + 1, 0
             continue
@@ -177,6 +179,7 @@ def move_ranges(
         if takes:
             start = _take(shape, policies, state, resource, row, amount, slot, now, group)
             if start == REFUSED:
+                # From the first range on, now giving back: `most` ends the loop behind the last range that was taken.
                 takes, done, most, place_at, position, wave = False, False, place_at, 0, 0, 0
                 continue
             state.held[slot, place_at] = start

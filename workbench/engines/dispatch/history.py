@@ -38,6 +38,7 @@ def _waves_sent(state: State, dispatch: int) -> int:
 def _add_rate(columns: Columns, rate: np.ndarray, group: int, sent: int, sign: int) -> None:
     """Add what so many waves of a group execute a cycle to a rate of each class, in 2**-20, or take it off."""
     whole, duration = columns.waves[group], max(columns.duration[group], 1)
+    # The same numbers as below, computed before the run.
     if sent == whole:
         for s in range(CLASSES):
             rate[s] += sign * columns.rates[group, s]
@@ -79,10 +80,12 @@ def _halve_until(period: int, state: State, term: int, module: int, now: int) ->
 def change_rate(columns: Columns, policies: Policies, state: State, dispatch: int, ends: int, now: int) -> None:
     """Change a module's rate from this cycle on, as a dispatch starts (`ends` = 0) or ends (1)."""
     module, event = int(state.module[dispatch]), 2 * dispatch + ends
+    # Before the change: what was executed until now was executed at the old rate.
     _issue_until(state, module, now)
     for term in range(policies.terms.weights.size):
         if policies.terms.halving[term]:
             _halve_until(policies.terms.halving[term], state, term, module, now)
+        # The far end of the window has passed all changes before: this one is the next that it meets.
         elif policies.terms.history[term] and state.old_event[term, module] == NONE:
             state.old_event[term, module] = event
     _add_rate(columns, state.rate[module], int(state.group[dispatch]), _waves_sent(state, dispatch), 1 - 2 * ends)
@@ -199,6 +202,7 @@ def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
             else:
                 joules = _own_joules(warmth, state, m, state.counters[COUNT.heated_until])
             state.warm[0, m] = joules / warmth.seconds + warmth.idle_watts
+        # Into a row apart: each module needs the temperatures of the others before this step.
         for m in range(state.heat.size):
             degrees = 0.0
             for k in range(state.heat.size):
@@ -281,6 +285,7 @@ def _is_quiet(state: State, term: int, module: int, until: int) -> bool:
 @inlined
 def _add_until(state: State, term: int, module: int, until: int) -> None:
     for s in range(ENTERED_CLASSES):
+        # Subtracted before the read and added after it: the growth includes spans that were entered late.
         state.span_halved[term, module, s] -= state.reader_reported[1 + term, module, s] << RATE_BITS
     read_until(state, 1 + term, module, until)
     for s in range(ENTERED_CLASSES):
@@ -309,6 +314,7 @@ def read_until(state: State, reader: int, module: int, until: int) -> None:
     while row != NONE and state.span[row, BEGIN] < until:
         length = state.span[row, END] - state.span[row, BEGIN]
         elapsed = min(until - state.span[row, BEGIN], length)
+        # The product fits in 64 bits: `enter_history` bounds amount times length by 2^62.
         state.reader_reported[reader, module, state.span[row, KIND]] += state.span[row, AMOUNT] * elapsed // length
         row = state.span[row, BEHIND]
 
@@ -317,6 +323,7 @@ def read_until(state: State, reader: int, module: int, until: int) -> None:
 def _pass_ended(state: State, reader: int, module: int, until: int) -> None:
     """Move a reader up to a cycle, over the spans in front that have ended."""
     row = state.reader_first[reader, module]
+    # Up to the first span that still runs. Spans behind it may have ended: each read adds them again.
     while row != NONE and state.span[row, END] <= until:
         state.reader_ended[reader, module, state.span[row, KIND]] += state.span[row, AMOUNT]
         row = state.span[row, BEHIND]
@@ -363,6 +370,7 @@ def _join_spans(state: State, module: int, before: int, behind: int) -> None:
 def _look_back(state: State, reader: int, module: int, row: int) -> None:
     """Let a reader know of a new span that lies in front of where it is: as ended, or by going back to it."""
     first = state.reader_first[reader, module]
+    # It lies behind the first span of the reader, so the next read finds it.
     if first != NONE and state.span[row, BEGIN] >= state.span[first, BEGIN]:
         return
     if state.span[row, END] <= state.reader_at[reader, module]:

@@ -75,6 +75,7 @@ def _next_release(state: State) -> int:
 @kernel
 def releases_next(state: State) -> bool:
     """Return whether the next event gives something back."""
+    # At one cycle the releases come first: the round sees what they free (spec 7, E7).
     return _next_release(state) <= state.counters[COUNT.look]
 
 
@@ -89,18 +90,23 @@ def _release(play: Play) -> None:
     """Let a group give back what it holds; where that is asked for, let it first have issued all it will."""
     state, now = play.state, _next_release(play.state)
     slots = state.slot_dispatch.shape[0]
+    # With shared rates `due` holds the ends of endless groups alone, which come last (spec 7, E7).
     if state.counters[COUNT.next_end] == now:
         hooks = play.policies.hooks
         slot = call(hooks[HOOK.take_paced], hooks[HOOK.lent], (now,))
     else:
         slot = take(state.due, now)
+    # A load above the slots marks the end of compute of a group that stays (`_stay`). It frees nothing:
+    # no look at the channels is needed.
     if slot >= slots:
         stop_issuing(play.columns, play.rules, play.policies, state, slot - slots, now)
         return
+    # Before the release: the rounds up to now failed while its resources were still held.
     make_present(play, now)
     state.counters[COUNT.stale], state.counters[COUNT.look] = 1, now
     module = to_int64(state.module[state.slot_dispatch[slot, 0]])
     exchange(play.shape, play.columns, play.rules, play.policies, state, NO_OFFER, NO_ROW, module, slot, now)
+    # At once: until the ends are renewed, the tournament still holds the group that has just ended.
     if play.rules.paced:
         _renew_pace(play)
 
@@ -118,19 +124,23 @@ def _look(play: Play) -> None:
     state, now = play.state, play.state.counters[COUNT.look]
     counters = state.counters
     make_present(play, now)
+    # Only endless groups were left, and they have ended: what has not started never starts (spec 7, R16).
     if counters[COUNT.over]:
         counters[COUNT.look] = NEVER
         return
+    # Before the round, which may use only what the module queues leave (spec 7, E7).
     if play.rules.pending_depth:
         hooks = play.policies.hooks
         call(hooks[HOOK.start_queued], hooks[HOOK.lent], (now,))
     renewed = renew_in_turn(play.shape, play.policies, state, now)
     if put_forward(play.columns, play.rules, state, now) or renewed:
         counters[COUNT.stale] = 1
+    # One round a cycle, even if a later event of the cycle asks for another look.
     if not counters[COUNT.looked]:
         counters[COUNT.looked] = 1
         if counters[COUNT.waiting] > 0 and now % play.rules.round_cycles == 0:
             play_round(play, now)
+    # After the round: all takes of a cycle are one change of rate (spec 7, R25).
     if play.rules.paced:
         _renew_pace(play)
     if counters[STOP.fault] == FINE:
@@ -146,9 +156,11 @@ def make_present(play: Play, now: int) -> None:
         return
     counters[COUNT.now], counters[COUNT.looked] = now, 0
     if counters[COUNT.waiting] > 0:
+        # The rounds after `before` and before `now`: that of `before` is over, that of `now` is still to be played.
         rounds = (now - 1) // play.rules.round_cycles - before // play.rules.round_cycles
         if rounds > 0:
             count_failures(play.columns, play.rules, play.policies, play.state, rounds)
+    # Not up to `now`: a report of this cycle must include its releases, which come first.
     renew_in_turn(play.shape, play.policies, play.state, now - 1)
 
 
@@ -166,6 +178,7 @@ def _plan(play: Play, now: int) -> None:
     counters[COUNT.orders] = counters[COUNT.orders] + 1 if idle and not counters[COUNT.stale] else 0
     refused = int(counters[COUNT.came_to] == OVER_PROMISE)
     counters[COUNT.tries] = counters[COUNT.tries] + refused if idle else 0
+    # Without skipping, each cycle is a look, also between two orders: the bound must be larger.
     most_orders = MOST_ORDERS if play.rules.skips else play.rules.most_tries
     in_vain = counters[COUNT.orders] > most_orders or counters[COUNT.tries] > play.rules.most_tries
     if counters[COUNT.waiting] == 0 or not idle or not (in_vain or counters[COUNT.look] == NEVER):
@@ -179,6 +192,7 @@ def _plan(play: Play, now: int) -> None:
 @inlined
 def _is_idle(rules: Rules, state: State) -> bool:
     """Return whether nothing will be given back and no group will come that a channel could put forward."""
+    # Groups at a barrier and endless groups run, but may never end: only a planned release counts (spec 7, R17).
     running = _next_release(state) < NEVER if rules.hangs else state.counters[COUNT.running] > 0
     if running or state.counters[COUNT.next_arrival] != NEVER:
         return False
@@ -202,9 +216,12 @@ def _next_look(play: Play, now: int) -> int:
     next_round = (now // rules.round_cycles + 1) * rules.round_cycles
     if counters[COUNT.stale]:
         return min(following, next_round)
+    # Another order helps only where a head fits and was not selected.
     if counters[COUNT.came_to] == NOT_SELECTED:
         following = min(following, _reordered_round(rules, policies, state, now))
     patience = policies.stuck.patience
+    # The round in which the count passes the threshold is played: it may split (R22). At `FOR_EVER` the product
+    # would overflow.
     if counters[COUNT.fails] <= patience and patience < NEVER:
         following = min(following, next_round + (patience - counters[COUNT.fails]) * rules.round_cycles)
     return following
@@ -225,6 +242,7 @@ def _reordered_round(rules: Rules, policies: Policies, state: State, now: int) -
         fail(state.counters, FAULT.priority_raised, now, NONE, until)
     if until >= NEVER:
         return NEVER
+    # The first round at `until` or later, and never the round of `last` again.
     return max((until - 1) // round_cycles + 1, last // round_cycles + 1) * round_cycles
 
 
@@ -235,6 +253,7 @@ def play_round(play: Play, now: int) -> None:
     _judge_again(play, now)
     if counters[STOP.fault] != FINE:
         return
+    # Before the dispatches: the heads that wait at the start of the round are counted.
     count_rounds(play.columns, play.rules, play.state, 1)
     sent = _dispatch_groups(play, now)
     if counters[STOP.fault] != FINE:
@@ -242,6 +261,7 @@ def play_round(play: Play, now: int) -> None:
     counters[COUNT.stale] = int(
         _end_round(play, sent, now) or counters[COUNT.came_to] == DISPATCHED or counters[COUNT.came_to] == OVER_PROMISE
     )
+    # A split has emptied the offers of its channel: its sub-groups come forward now.
     if put_forward(play.columns, play.rules, play.state, now):
         counters[COUNT.stale] = 1
 
@@ -282,6 +302,7 @@ def _dispatch_groups(play: Play, now: int) -> int:
         sent += 1
         put_forward(columns, rules, state, now)
         _settle(play, now)
+    # A round that dispatched a group has not failed, whatever ended its loop.
     if sent > 0:
         counters[COUNT.came_to] = DISPATCHED
     return sent
@@ -326,6 +347,7 @@ def _end_round(play: Play, sent: int, now: int) -> bool:
         return False
     counters[COUNT.failed] += 1
     counters[COUNT.failing] += 1
+    # It stays at threshold + 1, so that a flagged head that comes later is split at once (E11).
     counters[COUNT.fails] += int(counters[COUNT.fails] <= patience)
     _log_failure(state, now)
     answers = counters[COUNT.answered]
@@ -346,7 +368,9 @@ def count_failures(columns: Columns, rules: Rules, policies: Policies, state: St
     count_rounds(columns, rules, state, rounds)
     counters[COUNT.failed] += rounds
     counters[COUNT.failing] += rounds
+    # `max`: the first count (`fail_init`) may lie above the threshold already.
     counters[COUNT.fails] = min(counters[COUNT.fails] + rounds, max(policies.stuck.patience + 1, counters[COUNT.fails]))
+    # Skipped rounds repeat the round that was logged last, so they lengthen its row.
     at = counters[COUNT.failures] - 1
     if 0 <= at < state.failures.shape[0]:
         state.failures[at, 1] += rounds

@@ -74,6 +74,7 @@ def _beside(channel: np.ndarray, kernel: np.ndarray, position: np.ndarray, clust
     beside = np.full(kernel.size, NONE)
     order = np.argsort(kernel, kind="stable")
     goes_on = (position[order] + 1) % cluster[order] != 0
+    # The last row has none behind it, also in a table with an uneven cluster, which is refused later.
     goes_on[-1:] = False
     beside[order[:-1][goes_on[:-1]]] = order[1:][goes_on[:-1]]
     return beside

@@ -49,6 +49,7 @@ def _open_to(play: Play, offer: int, now: int) -> None:
             if rules.pending_depth
             else is_member(state.fits[offer], module)
         )
+        # A module with enough blocks, but no run, is asked too: it tells whether the head lacks only runs.
         if not takes_it and not is_member(state.enough[offer], module):
             continue
         if not admits(play, entry, module, now):
@@ -66,6 +67,7 @@ def _open_to(play: Play, offer: int, now: int) -> None:
     if die == ANY:
         return
     for module in range(shape.modules):
+        # No module is of `NO_DIE`: a head that was told to wait loses them all (R9).
         if shape.die_of[module] != die:
             state.opens[offer] += set_member(state.open[offer], module, False)
 
@@ -89,6 +91,7 @@ def _open_cluster(play: Play, offer: int, now: int) -> None:
         state.opens[offer] = state.between.die_fits[chosen]
     elif chosen == ANY:
         for die in range(shape.dies):
+            # Once more, with the memory of all dies: the module choice may place the groups otherwise (E8).
             state.opens[offer] |= int(die_takes_cluster(play, entry, die, 0, now))
 
 

@@ -24,6 +24,7 @@ def settle_pace(rules: Rules, state: State, module: int, now: int) -> None:
     while slot != NONE and passed > 0:
         row = state.slot_dispatch[slot, 0]
         if state.between.begin[row] != NONE:
+            # The end is rounded up, so the last cycle may do more than was left (R25).
             state.between.work_left[slot] = max(state.between.work_left[slot] - passed * state.between.pace[module], 0)
         slot = state.between.slot_behind[slot]
     state.between.paced_at[module] = now
@@ -55,6 +56,7 @@ def _renew_module(play: Play, module: int, now: int) -> None:
         row = state.slot_dispatch[slot, 0]
         endless = play.columns.lot.endless[group_of(play.columns, state, state.between.entry_of[row])]
         if state.between.begin[row] != NONE and not endless:
+            # Rounded up (R25). A rate of 0 was refused before the run.
             state.between.slot_end[slot] = now + (state.between.work_left[slot] + rate - 1) // rate
             soonest = min(soonest, state.between.slot_end[slot])
         slot = state.between.slot_behind[slot]
@@ -96,6 +98,7 @@ def _renew_instructions(columns: Columns, state: State, module: int) -> None:
             for s in range(CLASSES):
                 whole, waves = columns.instructions[group, s], columns.waves[group]
                 own = part_rate(whole, sent, waves, max(columns.duration[group], 1))
+                # Whole part and fraction apart: the product of both rates may exceed 64 bits.
                 state.between.new_rate[s] += (own >> RATE_BITS) * state.between.pace[module]
                 state.between.new_rate[s] += (own & (RATE_UNIT - 1)) * state.between.pace[module] >> RATE_BITS
         slot = state.between.slot_behind[slot]

@@ -217,6 +217,7 @@ def _catch_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
         read_until(state, NOW_READER, module, now)
         for term in range(policies.terms.weights.size):
             read_edge(policies, state, term, module, now)
+        # No thermal step moves this reader, and a reader that stays behind keeps all its spans.
         if not rules.heat_cycles:
             read_until(state, heat, module, now)
     if rules.heat_cycles:

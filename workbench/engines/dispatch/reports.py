@@ -61,6 +61,7 @@ def first_reports(shape: Shape, policies: Policies, state: State) -> None:
         first = shape.first_map[h]
         if first < 0:
             continue
+        # Once for all maps of a resource: they are empty and equal.
         report = probed(shape, policies, state, h, first, 0)
         for row in range(first, first + shape.modules * (shape.units if h < shape.of_unit else 1)):
             state.fresh[row] = state.report[row] = report
@@ -76,6 +77,7 @@ def renew(shape: Shape, policies: Policies, state: State, resource: int, row: in
     if turns.periods == 0 or turns.period[resource] < 0:
         state.report[row] = state.fresh[row]
         return
+    # The old report may promise more than is left; 0 promises nothing (E18).
     if taken and turns.forget:
         state.report[row] = 0
     state.counters[COUNT.unrenewed] = 1

@@ -60,6 +60,7 @@ def _run(columns: Columns, rules: Rules, policies: Policies, state: State, slot:
     row = state.slot_dispatch[slot, 0]
     group = group_of(columns, state, state.between.entry_of[row])
     if rules.paced:
+        # The group may stand in another module than the one whose start let the barrier pass.
         settle_pace(rules, state, int(state.module[row]), now)
         state.between.work_left[slot] = columns.duration[group] << RATE_BITS
         state.between.begin[row] = now
@@ -103,6 +104,7 @@ def leave_module(
         state.between.slot_behind[before] = behind
     if behind != NONE:
         state.between.slot_before[behind] = before
+    # A group that ends at its barrier has executed nothing. Shared rates change in `renew_pace`.
     if rules.history and state.between.begin[row] != NONE and not (rules.ends_on_request or rules.paced):
         if rules.heat_cycles:
             warm_up(rules, policies, state, now)

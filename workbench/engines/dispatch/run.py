@@ -52,6 +52,7 @@ def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray,
     state = made(
         State,
         {**sizes, "owned": len(memory) * int(shape.scattered.any()), **logs},
+        # Where ends are requested, a slot may have two entries: the end of its compute and its own end.
         due=new_timetable(sizes["slots"] * (1 + rules.ends_on_request * rules.history) + 1),
         free=_free_maps(shape, len(memory)),
         memory=memory,
@@ -132,6 +133,7 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
     contiguous = shape.first_map >= 0
     parts, dispatches = _most_parts(run), most_dispatches(run)
     running = [shape.modules * shape.totals[h] for h, r in enumerate(run.resources) if r.label == "waves"]
+    # Each group that runs holds a wave slot at least, so there are no more of them than wave slots.
     slots = max(min([dispatches, *running]), 1)
     kept = slots if rules.forgets else dispatches
     most_waves = int(columns.waves.max(initial=1)) if rules.a_block_a_wave else shape.units
@@ -149,10 +151,12 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
         "offers": rules.channels * rules.offers,
         "groups": columns.arrival.size * (1 - rules.forgets),
         "dispatches": kept,
+        # A sub-group may be split again. A tree of w leaves has at most 2w - 2 nodes below its root.
         "parts": 2 * parts,
         "slots": slots,
         "held": most_waves * of_unit + int(contiguous[shape.of_unit :].sum()) + 1,
         "past": past,
+        # Start and end; a shared rate may change also when a barrier passes in between.
         "changes": (3 if rules.paced else 2) * dispatches if past else 0,
         "splits": parts,
         "undecided": kept * rules.ends_on_request,

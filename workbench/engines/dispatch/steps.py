@@ -87,6 +87,7 @@ def exchange(
         for t in range(shape.units):
             state.counts[t] = state.sent[row, t]
     if not move_ranges(shape, columns, rules, policies, state, entry, module, slot, takes, now):
+        # Every caller took the slot before this call.
         free_slot(state, slot)
         if offer != NONE:
             _refuse(state, offer, module)
@@ -101,6 +102,7 @@ def exchange(
             take_off(columns, rules, state, offer)
         if rules.events:
             log_takes(shape, columns, rules, state, entry, module, slot, row)
+        # Only here: a module that matched but was not chosen keeps its pointer (R67).
         state.pointer[module] = pointer
         start(columns, rules, policies, state, entry, row, slot, now)
     else:
@@ -109,6 +111,8 @@ def exchange(
         free_slot(state, slot)
     for t in range(shape.units):
         state.resident[module, t] += state.counts[t] if takes else -state.counts[t]
+    # With `between` the rate changes with the duration, which a barrier may delay (`residents`). Where ends are
+    # requested, it fell at the end of compute (`stop_issuing`).
     if rules.history and not rules.between and (takes or not rules.ends_on_request):
         _change_rate(columns, rules, policies, state, row, int(not takes), now)
     module_changed(state, module)
@@ -229,6 +233,7 @@ def start(
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
     if rules.ends_on_request:
         _stay(rules, state, row, slot, now + columns.duration[state.group[row]])
+    # With `between` the end is entered once the duration begins, which a barrier may delay.
     elif not rules.between:
         put(state.due, now + columns.duration[state.group[row]], slot)
     if rules.between:
@@ -263,6 +268,7 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
         if state.offered[channel] == 0 or state.counters[STOP.fault] != FINE:
             continue
         entry = state.offer[channel * rules.offers]
+        # Clusters are never split (spec 7, R14).
         if is_cluster(columns, rules, entry):
             continue
         group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
@@ -292,6 +298,7 @@ def _split(
 ) -> None:
     groups, first = columns.arrival.size, state.counters[COUNT.parts]
     group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
+    # A whole group has no first wave (-1) and begins at 0; a part that is split again goes on from its own.
     level, wave = level_of(columns, state, entry), max(first_wave_of(columns, state, entry), 0)
     if rules.tells_all:
         tell(state, SPLIT, group, now, NONE, NONE, first_wave_of(columns, state, entry), parts)
@@ -300,6 +307,7 @@ def _split(
     for k in range(parts):
         row = state.part[first + k]
         row[PART_GROUP], row[PART_WAVES], row[PART_LEVEL] = group, waves // parts + (k < waves % parts), level
+        # The link of the last part is wrong until `call_back` sets it.
         row[PART_DIVIDED], row[PART_BEHIND] = policies.stuck.divides_shared, groups + first + k + 1
         row[PART_FIRST] = wave
         wave += row[PART_WAVES]

@@ -83,6 +83,7 @@ def of_module(shape: Shape, columns: Columns, state: State, entry: int, resource
     group = group_of(columns, state, entry)
     requested = columns.demand[group, resource]
     if resource == shape.barriers:
+        # A sub-group of one wave takes no barrier, though its group does (spec 7, E11).
         return min(requested, waves_of(columns, state, entry) - 1)
     if divided(columns, state, entry):
         whole = columns.waves[group]

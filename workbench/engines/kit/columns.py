@@ -158,6 +158,7 @@ def _columns(
     fields: tuple[str, ...] = getattr(state, "_fields", ())
     if set(fields) != {*columns, *given}:
         return None
+    # Zeros apart: `np.zeros` need not write to memory that the system has cleared.
     zeros = {name: one for name, one in columns.items() if not one.fill}
     others = {name: one for name, one in columns.items() if one.fill}
     shapes, types = [one.shape(known) for one in zeros.values()], [one.dtype for one in zeros.values()]

@@ -25,6 +25,7 @@ from workbench.engines.kit.faults import numbered
 
 RANKS = 32
 """Ranks of a cycle, at most: five bits."""
+# With five bits of rank a moment stays below 2^61, and so below `NEVER`, 2^62.
 LAST_CYCLE = (1 << 56) - 1
 """The last cycle of which there are moments."""
 

@@ -202,6 +202,7 @@ class Simulator(Generic[Record]):
         counters = play.state.counters
         if counters[STOP.fault] != FINE:
             log = fault_of(self.faults, stop_of(counters)).log
+            # A log that stops the run does not say how much it needs in all.
             return {log: 2 * room[log]}
         return {name: int(counters[place]) for name, place in _kept_logs(self.state, self.counts, events)}
 

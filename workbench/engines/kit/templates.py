@@ -87,6 +87,7 @@ def _may_change(value: Any) -> bool:
 
 def _is_alike(leaf: Any) -> bool:
     """Return whether a leaf is a large array of equal whole numbers."""
+    # No floats: -0.0 equals 0.0, but its copy must have the sign.
     large = isinstance(leaf, np.ndarray) and leaf.nbytes > LARGE and leaf.dtype.kind in "iub"
     return large and bool((leaf == leaf.flat[0]).all())
 

@@ -96,6 +96,7 @@ def _take_of_part(run: Run, part: int) -> None:
         read_answers(run, part, rows)
     if is_pool:
         tell_of_pool(run, job)
+    # Last: what follows from the answers may have changed the part's next event.
     look_again(run, part)
 
 

@@ -190,6 +190,7 @@ def play_on(play_: Play) -> None:
     if counters[STOP.fault] == FINE:
         check_laws(play_.run, play_.members)
     if counters[STOP.fault] == FINE and not _all_ended(play_):
+        # The lowest five bits of a moment are its rank (`kit.order`).
         counters[STOP.fault], counters[STOP.cycle] = FAULT.waits_for_ever, counters[COUNT.now] >> 5
 
 

@@ -79,6 +79,7 @@ def handle_dispatch(run: Run, part: int, rows: int) -> None:
         kind, group = call(routine, lent, (at, ROW_KIND)), call(routine, lent, (at, ROW_TICKET))
         wave, waves = call(routine, lent, (at, WAVE)), call(routine, lent, (at, WAVES))
         if kind == SPLIT:
+            # Of a split, `waves` is the number of sub-groups; the entry that was split is one part less.
             state.group[group, GROUP.parts] += waves - 1
         elif kind == VERDICT:
             _tell_held(run, part, at, group, wave)
@@ -307,6 +308,7 @@ def refuse_application(run: Run, application: int) -> None:
     for step in steps:
         if plan.kind[step] == LAUNCHES:
             _put_no_more(run, plan.what[step])
+    # Card by card: cancellations come in the order of K, whose first field is the card (E2).
     for card in range(run.rules.cards):
         for step in steps:
             if plan.kind[step] == LAUNCHES:

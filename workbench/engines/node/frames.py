@@ -139,6 +139,7 @@ def run_length(frames: FrameMap, card: int, address: int, end: int) -> int:
     length = row[ADDRESS] + row[LENGTH] - address
     while address + length < end and run + 1 < frames.counts[card, TAKEN]:
         run += 1
+        # Addresses that follow each other may lie in frames that do not: both must go on.
         following = frames.taken[card, run]
         if following[ADDRESS] != address + length or following[FRAME] != begin + length:
             break

@@ -101,6 +101,7 @@ def end_compute(run: Run, task: int) -> None:
     )
     held_by_touches = touches if rules.touches_hold == HOLD_GROUP else 0
     held_by_calls = calls if rules.malloc == WAIT else 0
+    # Touches that do not hold the phase still delay the end of the group (R12); such calls of malloc do not.
     row[TASK.open] += touches + held_by_calls
     row[TASK.waited], row[TASK.touches] = held_by_touches + held_by_calls, held_by_touches
     if touches > 0:
@@ -149,6 +150,7 @@ def end_if_over(run: Run, task: int) -> None:
     end_of_task(run, task)
     if group[GROUP.parts] == 0:
         end_group(run, row[TASK.group], row[TASK.card])
+    # The row is needed until the task is both over and released; either may come first.
     if row[TASK.released] == 1:
         give_task(run, task)
 
@@ -161,6 +163,7 @@ def release_task(run: Run, task: int) -> None:
     part = part_of_dispatch(run, card)
     if not check_answer(run, part, call(ports.ask_end[part], ports.lent[part], (row[TASK.dispatch], present(run)))):
         return
+    # Taken at once: no other release of this dispatcher is pending, so its next event is this one.
     if not check_answer(run, part, call(ports.take_next[part], ports.lent[part], ())):
         return
     call(ports.forget_answers[part], ports.lent[part], ())

@@ -221,6 +221,7 @@ def free_chunk(run: Run, ticket: int) -> None:
     application = run.calls.application[row[TICKET.call]]
     words = application_words(run, application)
     row[TICKET.free_first], row[TICKET.free_second] = words, 0
+    # Before the mapping is closed: the tags of its pages are read from it.
     unmap(run, ticket, run.plan.home[application], words, 0)
     close_mapping(run.pages, ticket)
     plan_event(run, present(run), RANK.shoot_downs, words, 0, WHAT.shoot, ticket)

@@ -51,6 +51,7 @@ def begin(links: Links, way: int, size: int, cycle: int, high: int, low: int, ti
     counters[COUNT.begun] += 1
     links.carried[way] += size
     append(links, way, EARLY_FIRST, slot)
+    # The tournament holds the first event of the way: only an earlier one changes it.
     if rows[slot, OF.at] < links.turns[links.turns.size // 2 + way]:
         set_time(links.turns, way, rows[slot, OF.at])
     return 0
@@ -77,6 +78,7 @@ def take_next(links: Links) -> int:
     if counters[COUNT.due] == 0:
         counters[COUNT.now] = links.turns[1]
     now = counters[COUNT.now]
+    # Before every event: a transfer of no bytes is done in the cycle in which it enters.
     while links.turns[1] <= now:
         _collect(links, first_place(links.turns), now)
     slot = take_due(links)
@@ -93,6 +95,7 @@ def take_next(links: Links) -> int:
 def _collect(links: Links, way: int, now: int) -> None:
     """Put down as due whatever happens on a way at this cycle."""
     rows, lists, heap = links.rows, links.lists, links.heap[way]
+    # All transfers of a way have its latency, so the list is in the order of `at`.
     early = lists[way, EARLY_FIRST]
     while early != NONE and rows[early, OF.at] <= now:
         unlink(links, way, EARLY_FIRST, early)
@@ -143,6 +146,7 @@ def _leave(links: Links, slot: int, now: int) -> None:
     first = links.lists[way, WAY_FIRST]
     if first == NONE:
         links.moved[way] = 0
+    # One that is done has left the heap already.
     elif was_first and rows[first, OF.phase] == MOVING:
         rows[first, OF.left] = rows[first, OF.target] - links.moved[way]
         take_out(links, way, first)
@@ -211,6 +215,7 @@ def _find_rates(links: Links, way: int) -> None:
 def _is_eldest(links: Links, way: int, resource: int, entered: int) -> bool:
     """Return whether none on a resource entered before one that is the first of its way."""
     ways = links.ways
+    # Of each way the first is enough: all others on it entered later.
     for k in range(links.near_first[way], links.near_first[way + 1]):
         other = links.near[k]
         slot = links.lists[other, WAY_FIRST]
@@ -241,6 +246,7 @@ def _end(since: int, left: int, rate: int) -> int:
     """Return the first cycle at which so many units have moved."""
     if left <= 0:
         return since
+    # A share of 0 moves nothing until another transfer leaves.
     return NEVER if rate == 0 else since - (-left // rate)
 
 
@@ -308,6 +314,7 @@ def take_out(links: Links, way: int, slot: int) -> None:
         heap[at] = heap[child]
         rows[heap[at], OF.place] = at
         at = child
+    # Up as well: the last entry comes from another branch, and may precede its new parent.
     _sift_up(links, way, at, last)
 
 

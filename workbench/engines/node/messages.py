@@ -17,6 +17,7 @@ from workbench.engines.node.touches import access_first, access_second
 
 OF_WALK, OF_DATA, OF_COPY = range(3)
 """What a transfer is for."""
+# A node has 64 cards at most. Walk, number, card and kind of a ticket share 63 bits: 29, 26, 6 and 2.
 CARDS, ACCESSES = 64, 1 << 26
 
 

@@ -132,6 +132,7 @@ def map_run(pages: Pages, mapping: int, start: int, length: int) -> int:
     pages : int
         How many the region has now; `NEEDS_ROOM` where nothing has been mapped.
     """
+    # A run adds five stretches at most: sizes go up to the largest and down again.
     if pages.used[0] + 2 * len(SHIFTS) > pages.stretches.shape[0]:
         _clear(pages)
         if pages.used[0] + 2 * len(SHIFTS) > pages.stretches.shape[0]:
@@ -270,6 +271,7 @@ def _clear(pages: Pages) -> None:
     to, at = 0, 0
     while at < pages.used[0]:
         mapping = pages.stretches[at, STRETCH.mapping]
+        # Elsewhere than at `first` lie stretches of a mapping that was closed, perhaps opened again.
         held = pages.held[mapping] if pages.first[mapping] == at else 0
         for k in range(held):
             for field in range(_WIDTH):

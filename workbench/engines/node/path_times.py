@@ -63,6 +63,7 @@ def end_of_compute(run: Run, task: int, cycles: int) -> None:
         part_of_translation(run, run.state.task[task, TASK.card]),
     )
     path[TIME.compute] += cycles
+    # No answer has held this phase yet.
     path[HOLDS_AT] = -1
     stalled = call(run.ports.stalled[part], run.ports.lent[part], (row[TASK.module], present(run)))
     row[TASK.stalled] = stalled
@@ -86,6 +87,7 @@ def end_of_touch(run: Run, access: int) -> None:
     path, second, now = run.state.path[row[ACCESS.task]], access_second(run, access), present(run)
     holds = run.rules.touches_hold == HOLD_GROUP
     at = HOLDS_AT if holds else LAST_AT
+    # Behind `HOLDS_AT` lies `HOLDS_BY`, behind `LAST_AT` `LAST_BY`.
     if now < path[at] or (now == path[at] and second >= path[at + 1]):
         return
     path[at], path[at + 1] = now, second
@@ -100,6 +102,7 @@ def end_of_touch(run: Run, access: int) -> None:
     waited, answered = row[ACCESS.issued] - row[ACCESS.computed], row[ACCESS.answered]
     path[first + TIME.shoot_down] += row[ACCESS.stalled]
     path[first + TIME.issue] += waited - row[ACCESS.stalled]
+    # A touch may join a walk that is under way: only what comes after its own issue is its wait.
     walkers = _within(row[ACCESS.queued], row[ACCESS.begun], row[ACCESS.issued], answered)
     by_link = _within(row[ACCESS.read], row[ACCESS.walked], row[ACCESS.issued], answered)
     data = now - answered

@@ -337,6 +337,7 @@ def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
         of_request = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
         of_request[numbers] = call_of_row[row]
         first[own] = 0
+        # Reversed: of several requests of a call the one that is written last stays, which is its first.
         first[of_request[numbers[::-1]]] = numbers[::-1]
         count[own] = np.bincount(of_request[numbers], minlength=calls.application.size)[own]
         pieces.append(of_request)
@@ -347,6 +348,7 @@ def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
 @kernel
 def owner(card: int, application: int, stream: int, step: int) -> int:
     """Return the first word."""
+    # + 1: a field that is absent, -1, becomes 0 and comes before all others.
     return (card + 1) << 56 | (application + 1) << 42 | (stream + 1) << 28 | (step + 1)
 
 

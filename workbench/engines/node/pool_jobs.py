@@ -177,6 +177,7 @@ def _write_steps(jobs: Jobs) -> None:
         begin, takes = state.moves[move, MOVE_BEGIN] - copied, copy_ns(jobs, move)
         _add_step(jobs, begin, LEAVES, move)
         if jobs.rates.by_links:
+            # The links take the time of a copy: what the service reckoned for it is taken off all later steps.
             copied += takes
         else:
             begin += takes

@@ -40,6 +40,7 @@ def new_pool(setup: Setup, seed: int, rows: int) -> Part:
     engine.check_levers(case)
     begun = Beginning(case, checked=not all(policy.built_in for policy in answering(case.slots)))
     columns = Columns(*np.zeros((5, rows), np.int64))._replace(names=np.full(rows, NONE))
+    # The requests are not known yet: space is for the smallest and the largest that there may be.
     extreme = np.array([1, int(begun.tables.capacity.max())])
     largest = columns._replace(need=np.r_[columns.need, extreme], names=np.full(rows + extreme.size, NONE))
     state = begun.state(room_for(largest, begun.rules, moves_expected(rows, begun.rules)))
@@ -136,6 +137,7 @@ class PoolPart(Part):
             logs=int(logs),
         )
         capacity, calls = service.tables.capacity, service.state.calls.shape[0]
+        # `begin_row` counts the service's time, which may differ for a release.
         service = service._replace(rules=service.rules._replace(request_ns=0))
         checked = not policy.built_in
         map_of_frames = frames.new_frames(capacity, granule if framed else 0, policy, calls, checked)

@@ -20,7 +20,7 @@ NEEDS_ROOM = -2
 AT_ONCE, WAIT = range(2)
 LOCAL, LINK = range(2)
 MATCH_TOUCH, MATCH_PLACE = range(2)
-"""In `State.found`: the touch of a phase that a position lies in, and which of its pages it is."""
+"""In `State.match`: the touch of a phase that a position lies in, and which of its pages it is."""
 HOLD_NOTHING, HOLD_GROUP = range(2)
 
 
@@ -389,7 +389,7 @@ class State(NamedTuple):
     group: np.ndarray = column(np.int64, "groups", len(GROUP))
     task: np.ndarray = column(np.int64, "tasks", len(TASK))
     path: np.ndarray = column(np.int64, "tasks", 37)
-    """Of each task, see `groups.begin_path`."""
+    """Of each task, see `path_times.begin_path`."""
     times: np.ndarray = column(np.int64, "groups", 11)
     """The parts of each group's time."""
     access: np.ndarray = column(np.int64, "accesses", len(ACCESS))
@@ -403,7 +403,7 @@ class State(NamedTuple):
     known: np.ndarray = column(np.int64, 1 << 16)
     """Tags of the pages that were looked for in one verdict."""
     drawn: np.ndarray = column(np.int64, "most_drawn", 2)
-    """The pages of one touch of elements of a group in the order of first use, each with its lines; see `touches`."""
+    """The pages of one touch of elements of a group in the order of first use, with their lines (`touched_bytes`)."""
     by_address: np.ndarray = column(np.int64, "most_drawn", 2)
     first_use: np.ndarray = column(np.int64, "most_drawn")
     order: np.ndarray = column(np.int64, "most_drawn")
@@ -413,9 +413,9 @@ class State(NamedTuple):
     match: np.ndarray = column(np.int64, 4)
     """The touch of the last page that was looked for: see `touches.find_page`."""
     gauge: np.ndarray = column(np.float64, "gauges", 4)
-    """See `history.note_module`."""
+    """See `telemetry.note_module`."""
     spent: np.ndarray = column(np.float64, "windows", "watched")
-    """Picojoules of the instructions of each module, card by card, in windows of time; see `history.spend`."""
+    """Picojoules of the instructions of each module, card by card, in windows of time; see `telemetry.spend`."""
     picojoules: np.ndarray = column(np.float64, 6)
     """Of an instruction of each class."""
     served: np.ndarray = column(np.int64, 5)

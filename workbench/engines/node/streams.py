@@ -59,6 +59,7 @@ def begin_application(run: Run, application: int) -> None:
     for stream in range(first, end):
         run.state.stream[stream, STREAM.step] = plan.first_step[stream]
         begin_step(run, stream)
+    # An application without a step has ended already.
     end_if_done(run, application)
 
 
@@ -119,6 +120,7 @@ def _end_waits(run: Run, ended: int) -> None:
         if stream == ended or step == NONE or step == plan.first_step[stream + 1]:
             continue
         waits = plan.kind[step] == WAITS and plan.what[step] == ended
+        # Not `>=`: a wait that was over as it began has its end planned already.
         if waits and state.stream[ended, STREAM.ended] == plan.amount[step]:
             _end_wait_if_over(run, stream)
 
@@ -129,6 +131,7 @@ def put_forward(run: Run, kernel: int) -> None:
     plan, state, ports = run.plan, run.state, run.ports
     step, groups = plan.step_of[kernel], plan.groups[kernel]
     application = plan.application_of[plan.stream_of[step]]
+    # The refusal may come after this event was planned.
     if state.application[application, APPLICATION.refused]:
         return
     card = card_of(run, kernel)
@@ -242,6 +245,7 @@ def ask_for(run: Run, step: int) -> None:
     run.state.ticket[tensor, TICKET.first], run.state.ticket[tensor, TICKET.second] = step_words(run, step), 0
     run.state.ticket[tensor, TICKET.bytes] = plan.size[tensor]
     row = run.state.tensor[tensor]
+    # A tensor that was granted at once stays granted.
     row[TENSOR.status] = max(row[TENSOR.status], ASKED)
     place = run.boards[home]
     reply = call(ports.ask_allocate[part], ports.lent[part], (tensor, place, plan.size[tensor], present(run)))
@@ -275,6 +279,7 @@ def grant(run: Run, tensor: int, card: int) -> None:
         tell_detail(run, card)
     tell(run, KIND.map, plan.home[application], words, 0, tensor, first, run.pages.count[tensor])
     wake_kernels(run, application)
+    # A step may have freed it before it was granted.
     free_if_may(run, tensor)
 
 
@@ -301,6 +306,7 @@ def free_tensor(run: Run, tensor: int) -> None:
     step = row[TENSOR.free_step]
     words = step_words(run, step) if step != NONE else application_words(run, plan.owner_of[tensor])
     run.state.ticket[tensor, TICKET.free_first], run.state.ticket[tensor, TICKET.free_second] = words, 0
+    # Before the mapping is closed: the tags of its pages are read from it.
     unmap(run, tensor, plan.home[plan.owner_of[tensor]], words, 0)
     row[TENSOR.status] = FREED
     close_mapping(run.pages, tensor)

@@ -314,6 +314,7 @@ def _join_windows(run: Run) -> None:
     """Let every two windows be one."""
     spent = run.state.spent
     rows, columns = spent.shape
+    # In place: row k is made of rows 2k and 2k + 1, so no row is written before it was read.
     for row in range(rows):
         for column in range(columns):
             joined = 0.0

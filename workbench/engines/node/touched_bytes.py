@@ -143,6 +143,7 @@ def _list_pages(run: Run, touch: int, kernel_: int, group: int) -> int:
     """List the pages of a touch of elements in the order of first use, each with its lines; return how many there
     are."""
     counters, number = run.state.counters, run.plan.first_group[kernel_] + group
+    # The pages of a touch are requested one by one, so its list is kept until another one is needed.
     if run.rules.skips and counters[COUNT.drawn_touch] == touch and counters[COUNT.drawn_group] == number:
         return int(counters[COUNT.drawn])
     _list_elements(run, touch, kernel_, group)
@@ -164,6 +165,7 @@ def _list_elements(run: Run, touch: int, kernel_: int, group: int) -> None:
     size = plan.size[tensor]
     if plan.pattern[touch] == STRIDE:
         for draw in range(draws):
+            # Address and draw in one number, below 2^62: at most 2^42 bytes and 2^20 draws.
             order[draw] = (group + draw * plan.width[touch]) * element % size * MOST_DRAWS + draw
     else:
         count, word = (size + element - 1) // element, path_of_touch(run, touch, kernel_, group)
@@ -192,8 +194,10 @@ def _list_by_address(run: Run, touch: int) -> int:
             if count == 0 or page > rows[count - 1, PAGE]:
                 rows[count, PAGE], rows[count, LINES], first_use[count] = page, 0, LAST
                 count += 1
+            # No page is missing between this one and the last one listed: it lies as many rows before the last.
             row = count - 1 - (rows[count - 1, PAGE] - page)
             last = (min(end, behind) - 1) // line
+            # Lines up to `last_line` were counted for an element before: each line counts once a touch.
             rows[row, LINES] += max(last - max(at // line, last_line + 1) + 1, 0)
             first_use[row] = min(first_use[row], draw * span + page - first)
             last_line, at, page = max(last_line, last), behind, page + 1
@@ -202,6 +206,7 @@ def _list_by_address(run: Run, touch: int) -> int:
     return count
 
 
+# At most 2^20 draws of 2^18 + 2 pages each stay below it. Times 2^24 rows the product stays below 2^63.
 LAST = 1 << 39
 """Later than any use."""
 

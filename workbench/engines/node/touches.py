@@ -37,7 +37,7 @@ from workbench.engines.node.telemetry import KIND, share_of_task, tell
 from workbench.engines.node.touched_bytes import bytes_touched, page_simulated, pages_simulated
 
 COMPUTE, LOCK, SERVICE, CHUNK, SHOT = 2, 7, 8, 9, 10
-"""Parts of a path that come before a touch (`groups.TIME`)."""
+"""Parts of a path that come before a touch (`path_times.TIME`)."""
 
 
 @noinline
@@ -60,7 +60,7 @@ def touches_of_task(run: Run, task: int, phase: int) -> int:
 
 @noinline
 def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> int:
-    """Return the page of its tensor that lies at a position of a phase's touches; whose it is stands in `found`."""
+    """Return the page of its tensor that lies at a position of a phase's touches; whose it is stands in `match`."""
     match = run.state.match
     for touch in range(run.plan.first_touch[phase], run.plan.first_touch[phase + 1]):
         pages = pages_simulated(run, touch, kernel, group)
@@ -75,9 +75,11 @@ def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> i
 def first_touch(run: Run, task: int, phase: int) -> None:
     """Let the first touch of a phase enter the queue of its module."""
     row, path = run.state.task[task], run.state.path[task]
+    # Wave w begins with touch w; a whole group (-1) with touch 0.
     access = _plan_touch(run, task, phase, max(row[TASK.wave], 0), present(run))
     if access == NONE:
         return
+    # With `touches_hold: none` the path goes on before the touch is answered: the access keeps what it came to.
     of_touch = run.state.access[access]
     of_touch[ACCESS.computed], of_touch[ACCESS.stalled] = present(run), row[TASK.stalled]
     of_touch[ACCESS.compute], of_touch[ACCESS.lock], of_touch[ACCESS.service] = path[COMPUTE], path[LOCK], path[SERVICE]
@@ -102,6 +104,7 @@ def _next_position(run: Run, task: int, position: int) -> int:
     """Return the position behind one in the list of a group's touches of which its task has the next touch."""
     of_task = run.state.task[task]
     waves = run.plan.waves[of_task[TASK.kernel]]
+    # A sub-group has neighboring waves. Behind its last wave the touches of all other waves are passed over.
     is_last = of_task[TASK.wave] != NONE and position % waves == of_task[TASK.wave] + of_task[TASK.waves] - 1
     return position + 1 + (waves - of_task[TASK.waves] if is_last else 0)
 
@@ -158,6 +161,7 @@ def enter_touch(run: Run, access: int) -> None:
     part, module = part_of_translation(run, of_task[TASK.card]), of_task[TASK.module]
     entered = call(ports.ask_access[part], ports.lent[part], (module, row[ACCESS.tag], access, present(run)))
     if entered == NEEDS_ROOM:
+        # The touch enters again once the part has more space; until then the calendar pauses.
         first, second = access_first(run, access), access_second(run, access)
         plan_event(run, present(run), RANK.touches, first, second, WHAT.touch, access)
         fail(run.state.counters, FAULT.part_full, present(run), part, NONE)

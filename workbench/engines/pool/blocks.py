@@ -89,6 +89,7 @@ def called(rules: Rules, state: State, row: int, card: int, address: int, size: 
 def from_driver(rules: Rules, state: State, row: int, pool: int, size: int) -> int:
     """Take a new driver allocation: one block, not cached; -1 = the driver has too little."""
     card, block, nodes = pool // POOLS, new_block(state), state.blocks.nodes
+    # The number first: a driver that places allocations notes the place by the block.
     if not take_bytes(state, row, card, size, block):
         spare_block(state, block)
         return NONE
@@ -108,6 +109,7 @@ def use(rules: Rules, state: State, pool: int, block: int, need: int, fresh: boo
     """Put a block to use, cutting off what is not needed; a `fresh` one comes from the driver, not from the cache."""
     nodes, card = state.blocks.nodes, pool // POOLS
     origin = nodes[block * FIELDS + ORIGIN] * EACH
+    # A fresh block is neither in the cache nor among what is wholly cached.
     if not fresh:
         remove(state.blocks, pool, block)
         state.cached[card] -= nodes[block * FIELDS + SIZE]
@@ -226,6 +228,7 @@ def _joined_buddies(state: State, pool: int, block: int) -> int:
     origin = nodes[block * FIELDS + ORIGIN]
     while True:
         size = nodes[block * FIELDS + SIZE]
+        # An even multiple of its size above the origin is a lower half, an odd one an upper half.
         lower_half = ((nodes[block * FIELDS + ADDRESS] - nodes[origin * FIELDS + ADDRESS]) // size) % 2 == 0
         buddy = nodes[block * FIELDS + (AFTER if lower_half else BEFORE)]
         if not is_cached_part(state, buddy, origin) or nodes[buddy * FIELDS + SIZE] != size:
@@ -272,6 +275,7 @@ def return_to_driver(rules: Rules, state: State, row: int, origin: int) -> None:
         following = nodes[block * FIELDS + AFTER]
         remove(state.blocks, pool, block)
         forget_block(state, pool, block)
+        # A spare number must not pass for a driver allocation, if an idle policy names it.
         nodes[block * FIELDS + ORIGIN] = NONE
         block = following
     state.cached[card] -= size

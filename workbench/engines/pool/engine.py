@@ -250,6 +250,7 @@ def _expanded(requests: PoolRequests) -> tuple[np.ndarray, np.ndarray]:
     for row, (app, action, handle) in enumerate(zip(requests.app, requests.action, requests.handle, strict=True)):
         had = live.setdefault(int(app), {})
         if action == DIE:
+            # A dictionary keeps the order of entry, which is that of allocation.
             rows += had.values()
             deaths += [row] * len(had)
             had.clear()

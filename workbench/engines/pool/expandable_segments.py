@@ -60,6 +60,7 @@ def _lowest_run(rules: Rules, state: State, pool: int, need: int) -> tuple[int, 
             block = nodes[block * FIELDS + AFTER]
         if room >= need and missing > 0:
             return int(before), int(missing)
+        # A block in use, or of another segment, ends this stretch; the next one begins behind it.
         before = block
     return NONE, -(-need // page) * page
 
@@ -86,6 +87,7 @@ def _new_segment(rules: Rules, state: State, pool: int) -> int:
     capacity = state.physical[card] + state.cached[card] + state.held[card]
     span = -(-(capacity + capacity // SPARE_SPACE) // page) * page
     origin = _empty_block(state, pool, state.last[pool], state.address[card], NONE)
+    # In use for ever: pages go back to the driver, a segment as a whole never does.
     state.origins[origin * EACH + BYTES], state.origins[origin * EACH + IN_USE] = span, 1
     state.origins[origin * EACH + OLDER], state.origins[origin * EACH + NEWER] = NONE, NONE
     state.pool[origin] = pool
@@ -152,6 +154,7 @@ def _unmap_in(rules: Rules, state: State, row: int, pool: int, block: int, exces
     at, origin = nodes[block * FIELDS + ADDRESS], nodes[block * FIELDS + ORIGIN]
     base, end = nodes[origin * FIELDS + ADDRESS], _end(nodes, block)
     high = base + (end - base) // page * page
+    # Both roundings are up: to the first page that begins in the block, and to whole pages of the excess.
     low = max(base - (base - at) // page * page, high - -(-excess // page) * page)
     if low >= high:
         return 0

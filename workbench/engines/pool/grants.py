@@ -131,6 +131,7 @@ def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, r
     if has_bytes(state, row, card, least):
         return True
     pool = pool_of(columns, rules, row, card)
+    # No block exceeds the cached bytes: if they are fewer than the need, no policy is asked.
     if cached >= need and cached_block(columns, policies, state, row, pool) != NONE:
         return True
     if rules.pages:
@@ -198,9 +199,11 @@ def _stitched(columns: Columns, rules: Rules, state: State, row: int, pool: int)
         return NONE
     first, latest = NONE, NONE
     while left > 0:
+        # Blocks below `stitches` are too small to be a part, also to be the last one.
         block = smallest_at_least(index.roots, index.filled, nodes, pool, max(left, rules.stitches))
         if block == NONE:
             block = largest(index.roots, index.filled, nodes, pool)
+        # The last part may be larger than what is left; the rest is cut off.
         use(rules, state, pool, block, min(left, nodes[block * FIELDS + SIZE]), False)
         if latest == NONE:
             first = block

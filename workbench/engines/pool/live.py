@@ -192,6 +192,7 @@ class LiveBoard:
 
     def _fail(self) -> None:
         stop = stop_of(self._state.counters)
+        # The service goes on: the fault is this request's alone.
         self._counters[STOP.fault] = FINE
         raise policy_error(FAULT, self._case.slots, stop, words(self._run.columns, stop))
 
@@ -205,6 +206,7 @@ class LiveBoard:
             carry(self._run.columns, columns)
             carry(self._run.state, state)
         self._run = Run(columns, begun.tables, begun.rules, begun.policies, state)
+        # Descending, because `pop` takes the last. Row 0 is that of releases.
         fresh = range(blocks - 1, max(self._blocks, RELEASE + 1) - 1, -1)
         self._rows = [*fresh, *self._rows]
         self._blocks = blocks

@@ -90,6 +90,7 @@ def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
                 state.outcome[row] = REFUSED
                 return
         granted = serve(columns, rules, policies, state, row, card)
+        # A card that qualified by sums and cannot serve was misjudged (V7): no region moves for it.
         if granted or not trying_own or by_sum or state.counters[STOP.fault] != FINE:
             break
         trying_own = make_room(columns, tables, rules, policies, state, row)
@@ -116,6 +117,7 @@ def free(columns: Columns, tables: Tables, rules: Rules, policies: Policies, sta
     state.outcome[row], state.card[row] = RELEASED, card
     state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
     unsettle(columns, rules, state, named)
+    # Before the parts are cached: joined with neighbors they would have other sizes.
     note_stitching(rules, state, row, block, 0)
     state.taken[row] = give_region(rules, state, block)
     trim(policies, rules, state, row, card)
@@ -136,6 +138,7 @@ def serve_time(rules: Rules, state: State, row: int) -> None:
     counters, outcome = state.counters, state.outcome[row]
     work = counters[COUNT.driver_ns]
     if rules.zero_gbps > 0.0 and outcome <= STITCHED:
+        # Bytes over GB/s are nanoseconds.
         work += int(counters[COUNT.reused] / rules.zero_gbps)
     counters[COUNT.free_at] = counters[COUNT.begins] + work
     state.done[row] = counters[COUNT.free_at]
@@ -157,6 +160,7 @@ def take(run: Service, row: int, time: int) -> None:
     begin(waiting.requests, state, line, rules.request_ns)
     if waiting.requests.names[line] != NONE:
         free(waiting.requests, run.tables, rules, run.policies, state, line)
+    # Not even tried: it joins the queue below, since it may overtake none that waits.
     elif rules.first_come and waiting.counters[HEAD] != NONE:
         state.outcome[line] = REFUSED
     else:
@@ -193,6 +197,7 @@ def give_up(run: Service) -> None:
     _refuse(run, row)
     _leave(waiting, row, NONE)
     _answer(state, waiting, row, state.counters[COUNT.free_at] - since)
+    # Otherwise each was tried when memory came back, and none has come back since.
     if run.rules.first_come:
         _try_queue(run)
 
@@ -294,6 +299,7 @@ def _try_each(run: Service) -> None:
     while row != NONE:
         behind, since = waiting.behind[row], waiting.since[row]
         line = _write_down(run, row)
+        # The service's own time was counted when the request was asked.
         begin(waiting.requests, state, line, 0)
         state.outcome[line] = REFUSED
         too_late = rules.wait_ns > 0 and state.counters[COUNT.free_at] - since > rules.wait_ns
@@ -332,6 +338,7 @@ def simulate_waiting(service: Service, clients: Clients) -> None:
             give_up(run)
         elif due < NEVER:
             take(run, row, due)
+            # The request waits, and so does its application: it asks nothing until it has its answer.
             if service.waiting.line_of[row] == NONE:
                 set_turn(crowd.turns, clients.app[row], NEVER, NONE)
         else:

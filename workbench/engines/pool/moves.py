@@ -42,6 +42,7 @@ def move(
     if counters[COUNT.moves] == state.moves.shape[0]:
         stopped(state, FAULT.no_more_moves, row, NONE)
         return False
+    # The new region is taken before the old one is given back: both are held while the bytes are copied.
     block = _take(columns, rules, policies, state, row, of, to)
     if block == NONE:
         return False
@@ -79,6 +80,7 @@ def bring_home(
     """Bring regions home after a release on a card: those of its applications, then those of the lenders'."""
     if rules.returns == 0:
         return
+    # Without a limit: there are no more regions than requests.
     with_room, left = state.places.with_room, rules.at_most if rules.at_most > 0 else columns.time.size
     for other in range(with_room.size):
         with_room[other] = 1 if other == card else 0
@@ -162,6 +164,7 @@ def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies
     own, cards = columns.borrower[row], tables.capacity.size
     if rules.evicts == NOTHING or rules.own_first == 0:
         return False
+    # No move helps a request that not even the empty card could serve.
     if not could_have(state, own, least_segment(columns, rules, row), tables.capacity[own]):
         return False
     if flush(rules, state, row, own):

@@ -31,6 +31,7 @@ def tables_of(board: Board, options: PoolOptions) -> Tables:
     lends = (capacity > 0) & (options.cpus_lend | ~hosts)
     return Tables(
         capacity=capacity,
+        # Transposed: a row is a borrower, and data come to it from the card that lends.
         gbps=np.ascontiguousarray(gbps.T).reshape(-1),
         narrowest=np.ascontiguousarray(paths.bottleneck_gbps).reshape(-1),
         hops=np.ascontiguousarray(paths.hops.T).reshape(-1),
@@ -85,6 +86,7 @@ def _keys(app: np.ndarray, handle: np.ndarray) -> tuple[np.ndarray, int]:
     """Return a number from 0 on for each application's handle, and how many numbers there are."""
     least, span = (handle.min(), int(np.ptp(handle)) + 1) if handle.size else (0, 1)
     apps = int(app.max(initial=0)) + 1
+    # Small numbers are keys by themselves, which saves a sort; a sparse table would cost more.
     if apps * span <= 8 * app.size + 8 and app.min(initial=0) >= 0:
         return app * span + (handle - least), apps * span
     pairs, key = np.unique(np.stack([app, handle]), axis=1, return_inverse=True)
