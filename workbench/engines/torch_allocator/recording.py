@@ -221,6 +221,7 @@ class _Table:
 
     def _release(self, at: int, address: int, kind: int) -> None:
         """Take a block back; one that the beginning does not know and no event allocated is none of the allocator's."""
+        # A deferred block stays known, as its completion names it again.
         known = self._live.get(address) if kind == rows.DEFER else self._live.pop(address, None)
         if known is not None:
             self._rows.extend((kind, known[0], 0, known[1], -1, at, -1))
