@@ -263,6 +263,7 @@ class _Lower(Lower):
         result = super()._lower_call_normal(fnty, expr, signature)
         theirs = called_by_symbol(fnty, signature)
         if theirs is not None:
+            # Numba has just linked the callee's code in; a call by symbol does without it.
             self.library._linking_libraries.remove(theirs)
         return result
 
