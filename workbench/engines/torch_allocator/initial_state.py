@@ -209,6 +209,8 @@ def _ends(
         limit = ranges[at].address + ranges[at].size
         following = min(after.address, limit) if after else limit
         least = block.address + block.size
+        # The remainder is too small to be split off, or the block may not be split: then all of it belongs to the
+        # block.
         if following - least <= SMALL_SIZE or block.size >= split:
             ends[block.address] = following
         else:
