@@ -28,6 +28,7 @@ from numba.extending import intrinsic
 MOST_TURNS = 1_000_000_000
 """Loop turns that one answer may take: about a second."""
 
+# Compiled code contains the address of this array, so it must live as long as the process.
 _left = np.full(1, MOST_TURNS, np.int64)
 
 
@@ -78,6 +79,7 @@ class _MeterLoops(FunctionPass):
     def run_pass(self, state: Any) -> bool:
         blocks = state.func_ir.blocks
         for loop in compute_cfg_from_blocks(blocks).loops().values():
+            # Every turn of a loop passes its header, also after `continue`.
             call_first(state.func_ir, blocks[loop.header], _spend)
         call_first(state.func_ir, blocks[min(blocks)], _refill)
         return True
@@ -90,6 +92,7 @@ def call_first(function: Any, block: Any, called: Any) -> None:
     values = [ir.Global("meter", called, block.loc), ir.Expr.call(name, (), (), block.loc)]
     for at, (variable, value) in enumerate(zip((name, result), values, strict=True)):
         block.body.insert(at, ir.Assign(value, variable, block.loc))
+        # Later passes look a variable up here, not in the block.
         function._definitions[variable.name].append(value)
 
 

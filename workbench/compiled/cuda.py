@@ -42,7 +42,10 @@ def _locked_add(top, lock, counts, size):  # type: ignore[no-untyped-def]
     """Take the lock, move the pointer, release the lock; the try-lock loop of ¶26."""
     start, vain, done = 0, 0, False
     while not done:
+        # The lock is taken and released within one turn. Otherwise lanes that spin in lock step could keep its holder
+        # from releasing it.
         if cuda.atomic.cas(lock, 0, 0, 1) == 0:
+            # The fences keep the reads and writes of the pointer between the two operations on the lock.
             cuda.threadfence()
             start = top[0]
             top[0] = start + size
@@ -77,12 +80,14 @@ def _per_warp(move: Any) -> Any:
     @cuda.jit
     def kernel(sizes, address, top, lock, counts):  # type: ignore[no-untyped-def]
         thread, lane = cuda.grid(1), cuda.threadIdx.x
+        # 32 sums, one a lane, and the start of the warp's block.
         sums = cuda.shared.array(33, np.int64)
         own = sizes[thread] if thread < sizes.size else 0
         sums[lane] = own
         cuda.syncthreads()
         step = 1
         while step < 32:
+            # Every lane reads before any lane writes.
             below = sums[lane - step] if lane >= step else 0
             cuda.syncthreads()
             sums[lane] += below

@@ -262,6 +262,7 @@ def _words_of(field: Any) -> int:
     """Return the number of words of a field that is no tuple."""
     if isinstance(field, np.ndarray):
         return _BEFORE_SHAPE + 2 * field.ndim
+    # A bool is an int to Python, but no word of 64 bits to Numba.
     if isinstance(field, (int, np.integer, float)) and not isinstance(field, bool):
         return 1
     raise TypeError(f"a bound tuple holds arrays, whole numbers and floats; got {field!r}")

@@ -406,6 +406,7 @@ class Question:
             return RAISED
         if isinstance(result, (float, np.floating)):
             raise PolicyError(f"{self.name}: {_NO_NUMBER[:-1]}. Got {result}.")
+        # A notice returns None.
         return int(result or 0)
 
     def _typed(self, typing_context: Any, answer: Any, see: Any) -> Any:
@@ -538,6 +539,7 @@ def register(name: str, see: type) -> int:
     """Return the number under which compiled code reports a question: a digest, the same in every process."""
     from hashlib import blake2b
 
+    # Seven bytes, so that the number is positive as an int64 too.
     number = int.from_bytes(blake2b(name.encode(), digest_size=7).digest())
     _known[number] = name, see
     return number
@@ -545,6 +547,7 @@ def register(name: str, see: type) -> int:
 
 def report(builder: Any, number: int, see: Any) -> None:
     """Write the code that hands the words of a view to `keep_failed_call`."""
+    # In the entry block: an allocation within a loop would take more of the stack at every turn.
     with builder.goto_entry_block():
         address = builder.alloca(see.type)
     builder.store(see, address)
@@ -571,6 +574,7 @@ def _from_words(field: Field, words: np.ndarray) -> Any:
     if not field.is_array:
         return words[:1].view(field.dtype)[0].item()
     items = int(words[_ITEMS])
+    # An empty array may have no address.
     if items == 0:
         return np.zeros(0, field.dtype)
     kind = ctypes.POINTER(np.ctypeslib.as_ctypes_type(field.dtype))

@@ -173,6 +173,7 @@ def _forget(stale: Sequence[Any]) -> None:
 
 
 def _clear(helper: Any) -> None:
+    # As Numba does when a dispatcher dies: its compiled forms leave the tables of the target.
     helper._make_finalizer()()
     helper._reset_overloads()
     helper._cache = NullCache()

@@ -63,6 +63,7 @@ AIM_SECONDS = 0.15
 
 MOST = 512
 
+# `next` divides by the duration of a run, which may be measured as 0.
 _LEAST_SECONDS = 1e-5
 
 _WEIGHT = 0.2
@@ -89,6 +90,7 @@ class Bundler:
         runs: list[PlannedRun] = []
         while self._turn and len(runs) < MOST:
             each = self._seconds.get(self._turn[0], self._usual)
+            # A bundle has at least one run, however long it takes.
             many = min(int(aim / each), MOST - len(runs)) if runs else max(min(int(aim / each), MOST), 1)
             if many < 1:
                 break

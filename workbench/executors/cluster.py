@@ -72,6 +72,7 @@ class Cluster:
     def submit(self, bundle: Bundle, limit: float, report: Reporter) -> Future[BundleResult]:
         request = self._requests.pack(bundle, limit, report)
         future: Future[BundleResult] = Future()
+        # Not pure: otherwise Dask could answer a repeated bundle from its results.
         requested = self._connection.client.submit(_work, *request, pure=False)
         requested.add_done_callback(lambda ended: _hand_over(ended, future))
         future.add_done_callback(lambda ended: requested.cancel() if ended.cancelled() else None)

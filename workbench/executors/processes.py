@@ -173,6 +173,7 @@ class _Hand(threading.Thread):
     def _have(self, future: Future[BundleResult]) -> Worker:
         """Return the worker, started if there is none, unless the job was given up meanwhile."""
         worker = self._worker or _started()
+        # If `end` was called while the worker started, it found no worker to kill.
         with self._lock:
             self._worker = worker
             if self._given_up is future:

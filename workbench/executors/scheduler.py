@@ -255,6 +255,7 @@ class Scheduler:
             report = self._board.read(submission.reporter)
             if report is None and self._executor.reports and future.running():
                 report = Report(0, 0, self._began.setdefault(future, now) + START_SECONDS)
+            # Each process is given up once; the process that replaces it may be late too.
             if report is not None and now > report.deadline + SLACK_SECONDS and self._late.get(future) != report.pid:
                 yield future, submission, report
 

@@ -97,6 +97,7 @@ class Child:
             env={**os.environ, **environment},
         )
         os.close(lifeline)
+        # If the child's end stayed open here, this process would not notice that the child has ended.
         theirs.close()
         self._connection = Connection(ours.detach())
 
@@ -141,6 +142,7 @@ class Child:
                 stopped = stopped + 1 if _is_stopped(self._process.pid) else 0
                 if stopped == STOPPED_LOOKS:
                     self._process.kill()  # it ends as one that was killed from outside, and its runs are done again
+                # A process that has ended may have left its last message in the socket.
                 if self.given_up or (self._process.poll() is not None and not self._connection.poll()):
                     raise WorkerDied(self._status())
             return self._connection.recv_bytes()

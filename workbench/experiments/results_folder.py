@@ -59,6 +59,7 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         refuse_link(folder / LOCK)
+        # Do not truncate: until the lock is ours, the file names its holder.
         lock = open(folder / LOCK, "a+")  # noqa: SIM115 - held beyond this block
     except OSError as problem:
         raise StoreError(f"{folder}: cannot be used as a results folder: {problem.strerror}.") from None
@@ -223,6 +224,7 @@ def is_held(folder: Path) -> bool:
     """Return whether a driver that is alive holds a folder, asked without disturbing it."""
     try:
         with open(folder / LOCK) as lock:
+            # A shared lock, so that two processes that only look do not refuse each other.
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

@@ -89,6 +89,7 @@ def run_missing(
     measured = plan.sweep.measured_by(anew=True)
     for message in withdraw_stale(plan, store):
         watch.say(message)
+    # After `withdraw_stale`: withdrawn rows are not done.
     done = store.measured()
     pending = [run for run in plan.runs() if lacking(done.get(run.id), measured)]
     again = Remeasured(store, {run.id for run in pending if run.id in done})
@@ -115,6 +116,7 @@ def run_missing(
             ) as batches,
         ):
             _keep(batches, store, watch, again, repeating)
+        # The store looks at most once a second whether its files are in place, so look again for the last rows.
         store.prove_place()
         for message in repeating.end() if repeating is not None else ():
             watch.say(message)
@@ -378,4 +380,5 @@ def _unlike(name: str, before: float, now: float) -> str:
 
 
 def _bits(value: float) -> bytes:
+    # Compare bits: NaN equals NaN, and 0.0 differs from -0.0.
     return struct.pack("<d", float(value))

@@ -67,6 +67,7 @@ def gather_shards(folders: Sequence[Path], out: Path) -> Gathered:
         raise StoreError(f"{out} is there already, and gather writes a new folder; name another one.")
     if not folders:
         raise InputError("gather takes the folders of all shards.")
+    # Resolve paths first: a folder that is named twice, or through a link, counts once.
     parts = [_Folder(path) for path in {path.resolve(): path for path in folders}.values()]
     for part in parts[1:]:
         _refuse_unlike(parts[0], part)
@@ -227,6 +228,7 @@ def _refuse_contradiction(row: Kept, part: _Folder, other: Kept, folder: _Folder
         what = f"is {row.status} in {part.path} and {other.status} in {folder.path}"
     else:
         one, two = json.loads(row.measures), json.loads(other.measures)
+        # Compare texts: NaN is equal to itself there.
         unlike = [name for name in one if repr(one[name]) != repr(two.get(name, one[name]))]
         if not unlike:
             return

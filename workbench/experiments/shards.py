@@ -86,6 +86,7 @@ def dealt(groups: int, seeds: int, shard: Shard, where: str = "") -> dict[int, t
 
 def _card(place: int, cards: int, hands: int) -> int:
     """Return the card at a place, if cards are dealt to hands in turn and the hands are laid behind each other."""
+    # The first `longer` hands have one card more than the others.
     less, longer = divmod(cards, hands)
     if place < longer * (less + 1):
         hand, turn = divmod(place, less + 1)

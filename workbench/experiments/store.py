@@ -166,6 +166,7 @@ class Store:
         folder, so that both can be moved together.
         """
         self._invocation, self._base = secrets.token_hex(8), base
+        # The text of reads names the invocation, so the texts of an earlier one must not be reused.
         self._reads = {"": ("", "")}
         facts = {"host": socket.gethostname(), "pid": os.getpid(), "began": time.time(), "runs": runs, "kept": done}
         self._set_meta("driver", json.dumps(facts))
@@ -214,8 +215,10 @@ class Store:
                     reads,
                 )
         except StoreError:
+            # If the files are gone, this raises the more helpful sentence.
             self.prove_place()
             raise
+        # Only after the write succeeded: otherwise the next rows bring these texts again.
         if origins or reads:
             self._there.update(origins, reads)
         if time.monotonic() - self._looked >= LOOK_SECONDS:

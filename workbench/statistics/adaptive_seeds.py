@@ -140,6 +140,7 @@ def stop(runs: Results) -> Stop:
     """
     until = runs.plan.sweep.until
     assert until is not None
+    # The first look always counts, so there is an answer.
     ended = 1 + sum(1 for _ in itertools.takewhile(lambda count: _ended(runs, count), until.looks[1:]))
     narrow = False
     for done, count in enumerate(until.looks[:ended], start=1):

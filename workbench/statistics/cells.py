@@ -87,6 +87,8 @@ def share_of_cells(
     interval = Interval(len(names) / count, sure / count, 1 - spared / count, level, "holm", count)
     listed = f": {', '.join(names)}" if names else ""
     note = f"{len(names)} of {count} cells{listed}; sure of {sure}, at most {count - spared}"
+    # Round first: as a float, 0.07 * 100 is above 7 and would require 8 cells.
     needed = max(1, math.ceil(round(share * count, 9)))
+    # The claim fails if so many cells lack it that fewer than needed remain.
     p_for, p_against = at_least(yes, needed), at_least(no, count - needed + 1)
     return Finding(id, statement, interval.mean, interval, p_for, p_against, n, note)

@@ -68,11 +68,13 @@ def median_within(sample: Any, band: Band, *, alpha: float = 0.05) -> Equivalenc
     interval = median_interval(values, level=1 - 2 * alpha)
     if not values.size:
         return Equivalence("across", band, interval, np.nan, np.nan)
+    # No value lies beyond an infinite end, so its test always passes.
     p_inside = max(0.0 if end else one_sided_p(count, values.size) for end, count in zip(ends, within, strict=True))
     p_outside = min(1.0, 2 * min(one_sided_p(count, values.size) for count in beyond))
     place: Literal["inside", "outside", "across"] = "across"
     if p_inside < alpha:
         place = "inside"
+    # The p-value is doubled for two sides, so below 2 alpha one side is below alpha.
     elif p_outside < 2 * alpha:
         place = "outside"
     return Equivalence(place, band, interval, p_inside, p_outside)

@@ -30,6 +30,7 @@ def fewest_seeds(tests: int, alpha: float = ALPHA) -> int:
     >>> fewest_seeds(1), fewest_seeds(40)
     (6, 11)
     """
+    # Start below the result, as the logarithm is rounded.
     needed = max(1, math.floor(math.log2(max(tests, 1) / (alpha * PLANNED))))
     while least_p(needed, tests) >= alpha:
         needed += 1

@@ -218,6 +218,7 @@ def one_sided_p(above: int, count: int) -> float:
     """
     from scipy.special import bdtr
 
+    # At a chance of one half, P(at least `above`) equals P(at most count - above).
     return float(bdtr(count - above, count, 0.5)) if count and above else 1.0
 
 
@@ -265,6 +266,7 @@ def middle(ascending: np.ndarray) -> float:
     low, high = float(ascending[(ascending.size - 1) // 2]), float(ascending[ascending.size // 2])
     if low == high:
         return low
+    # Halve first: the sum of two large values may be infinite.
     return 0.0 if low == -high else low / 2 + high / 2
 
 

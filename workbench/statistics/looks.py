@@ -40,6 +40,7 @@ def any_time_sign(wins: int, losses: int) -> float:
     """
     if not wins + losses:
         return 1.0
+    # The inverse of the likelihood ratio of B(wins + 1/2, losses + 1/2) / B(1/2, 1/2) to 2^-n; B(1/2, 1/2) is pi.
     logs = (wins + losses) * math.log(2) + math.lgamma(wins + 0.5) + math.lgamma(losses + 0.5)
     return _at_most_one(math.lgamma(wins + losses + 1) + math.log(math.pi) - logs)
 

@@ -185,6 +185,7 @@ def seeds_that_tell(spread: float, least: float, comparisons: int) -> int | None
     """
     from scipy.special import ndtri
 
+    # m comparisons have two tests each, and a test has two sides: 0.05 / 4m for each side.
     quantiles = float(ndtri(1 - ALPHA / (4 * max(comparisons, 1))) + ndtri(POWER))
     needed = max(2.0, (quantiles * spread / least) ** 2)
     return math.ceil(needed) if needed <= MOST_SEEDS else None

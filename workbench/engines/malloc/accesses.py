@@ -89,6 +89,7 @@ def _admit(run: Run, now: int) -> None:
         block = state.walks[request, BLOCK]
         comes = run.columns.arrival[run.cuts.leader[request]] + run.rules.before_cycles
         if comes > now or not _has_room(run, block):
+            # Later requests wait as well, even if their thread blocks would fit (R31).
             return
         counters[COUNT.running] += not state.blocks_left[block, UNDER_WAY]
         state.blocks_left[block, UNDER_WAY] = 1
@@ -101,6 +102,7 @@ def _admit(run: Run, now: int) -> None:
 def begin_accesses(run: Run, request: int, now: int) -> None:
     """Let a request that comes now make its first access."""
     state = run.state
+    # All requests of a cycle count as under way before the first of them issues an access (R24).
     if state.counters[COUNT.arrived] > state.counters[COUNT.admitted]:
         _admit(run, now)
     state.walks[request, TURN] = state.counters[COUNT.arrived] - 1
@@ -114,6 +116,7 @@ def end_accesses(run: Run, now: int) -> None:
     """Let the accesses of the first entry of the timetable, which is due now, take effect."""
     state = run.state
     first = take(state.accesses, now)
+    # Accesses issued from here on must not join the entry that was taken.
     state.counters[COUNT.together] = NONE
     for request in range(first, first + _to_int64(state.walks[first, TOGETHER])):
         if state.counters[STOP.fault] == FINE:
@@ -134,6 +137,7 @@ def _bytes(run: Run, request: int) -> int:
     """Return the bytes that a request asks for now, header included."""
     cuts, low, high = run.cuts, _to_int64(run.state.walks[request, LOW]), _to_int64(run.state.walks[request, HIGH])
     size = _to_int64(run.rules.header)
+    # Most requests ask for all their rows, whose total is known.
     if high - low == cuts.first[request + 1] - cuts.first[request]:
         return size + cuts.total[request]
     for place in range(low, high):
@@ -167,6 +171,7 @@ def _go_on(run: Run, request: int, now: int) -> None:
         if kind == RAISED or kind < 0 or kind > NULL:
             fail(state.counters, FAULT.heap_raised if kind == RAISED else FAULT.heap_wrong, now, request, kind)
             return
+        # A request keeps what it remembers until its series of accesses ends; its next part begins with zeros.
         if kind < GRANT:
             for k in range(OWN):
                 walk[request, REMEMBERED + k] = own[k]
@@ -219,9 +224,11 @@ def _issue(run: Run, request: int, kind: int, group: int, now: int) -> None:
         merged = (
             kind == ADD
             and rules.merges
+            # Stored as the cycle plus 1: 0 means that the latest access was no `add`.
             and state.words[word, ADDED_AT] == now + 1
             and state.words[word, ADDED_BY] == group
         )
+        # Waiting requests poll the same memory, which slows the section (R24).
         if kind == HOLD:
             under_way = counters[COUNT.admitted] - counters[COUNT.answered_requests]
             cycles += under_way // rules.polls if rules.polls > 0 else 0
@@ -238,6 +245,7 @@ def _issue(run: Run, request: int, kind: int, group: int, now: int) -> None:
                 _note_section(run, request, starts)
             else:
                 counters[COUNT.atomics] += 1
+        # A merged access starts with the one before it (R26), which takes as many cycles.
         state.acquired[request] = ends - cycles
     together = counters[COUNT.together]
     if (

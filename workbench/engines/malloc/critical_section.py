@@ -59,6 +59,7 @@ def ask_heap(run: Run, request: int, at: int, low: int, high: int, now: int) -> 
     if rules.frees != PIECEWISE:
         book(cuts, state, request, low, high, start, granules, size, now)
         return True
+    # With piecewise frees, `check_pieces` demands pieces of whole granules and a block without header.
     origin = cuts.offset[cuts.order[low]]
     for place in range(low, high):
         row = cuts.order[place]
@@ -89,6 +90,7 @@ def try_parts(run: Run, request: int, at: int, now: int) -> int:
         return tries
     stack, depth = state.stack, 2
     middle = first + (end - first + 1) // 2
+    # The left half lies on top of the stack, so it is tried first.
     stack[0], stack[1], stack[2], stack[3] = middle, end, first, middle
     while depth > 0:
         depth -= 1
@@ -114,6 +116,7 @@ def enter_returns(run: Run, request: int, ready: int) -> None:
         return
     first, end = cuts.first[request], cuts.first[request + 1]
     block, until = NONE, ready
+    # The step past the end enters the last block.
     for place in range(first, end + 1):
         at = NONE if place == end else state.block[cuts.order[place]]
         if at != block:
@@ -123,6 +126,7 @@ def enter_returns(run: Run, request: int, ready: int) -> None:
             block, until = at, ready
         if at != NONE and until >= 0:
             gives = columns.free_at[cuts.order[place]]
+            # If one piece is never given up, its block never goes back.
             until = -1 if gives < 0 else max(until, gives)
 
 
@@ -155,6 +159,7 @@ def _leave_warp(columns: Columns, cuts: Cuts, state: State, request: int, ready:
         state.ranks[RANK_OF, warp], state.ranks[WARP_AT, rank] = rank, warp
         state.counters[COUNT.complete] += 1
     if state.open[warp] == 0 and state.chain[warp] != NONE:
+        # The blocks go back no earlier than the answer of the last request, even if every piece was given up before.
         state.last[warp] = max(state.last[warp], ready)
         note_returned(state, warp)
         put(state.due, state.last[warp], warp)
@@ -173,6 +178,7 @@ def note_returned(state: State, warp: int) -> None:
 def note_answer(state: State, request: int, cycle: int, needs: int) -> None:
     """Write down an answer for who asked, where somebody asks; `needs` = the bytes of a chunk that comes first."""
     count = state.counters[COUNT.answered]
+    # The array has rows only if the heap is a part of a node.
     if count < state.answers.shape[0]:
         state.answers[count, 0], state.answers[count, 1], state.answers[count, 2] = request, cycle, needs
         state.counters[COUNT.answered] += 1

@@ -116,6 +116,7 @@ class Malloc(Simulator[MallocRecord]):
         arena = arena_of(given, rules)
         policies = policies_of(given.slots.heap, rules, attempt.checked)
         state = _fresh(rules, columns, cuts, arena, attempt.room, part)
+        # A xorshift generator whose state is 0 stays at 0.
         state.counters[COUNT.generator] = max(given.streams.integer("lock"), 1)
         return Play(rules, columns, cuts, arena, policies, state, occupied_bytes(rules, arena))
 
@@ -224,6 +225,7 @@ def _enter_walks(rules: Rules, columns: Columns, cuts: Cuts, state: State) -> No
     """Write down what each request to a parallel heap asks for, its group, its thread block and its compute unit."""
     thread, walks = columns.thread[cuts.leader], state.walks
     granules = np.maximum(-(-(rules.header + cuts.total) // rules.granule), 1)
+    # The column has 32 bits. A larger request fails as well.
     walks[:, ASKED] = np.minimum(granules, rules.region + 1)
     walks[:, UNIT] = thread // rules.block_threads % rules.units
     walks[:, LOW], walks[:, HIGH] = cuts.first[:-1], cuts.first[1:]

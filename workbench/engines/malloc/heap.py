@@ -71,9 +71,11 @@ def _from_class(rules: Rules, arena: Arena, state: State, at: int, granules: int
     spare = arena.spare[at, which]
     if spare >= 0:
         arena.spare[at, which] = state.link[spare]
+        # `base` counts granules from the first arena, `start` from this one.
         return state.base[spare] - at * rules.region
     if size >= rules.chunk:
         return _bump(arena, at, size)
+    # Blocks and chunks are powers of two, so a chunk has no remainder.
     if arena.carved[at, which] == arena.carved_end[at, which]:
         chunk = _bump(arena, at, rules.chunk)
         if chunk == NONE:
@@ -99,6 +101,7 @@ def _from_bitmap(rules: Rules, arena: Arena, policies: Policies, state: State, a
         arena.top[at] = start + granules
     arena.room[at] -= granules
     state.counters[COUNT.grants] = granules
+    # The words of 64 bits from that of the first granule to that of the last one.
     state.counters[COUNT.words] += ((start + granules - 1) >> 6) - (start >> 6) + 1
     _tell(policies.granted, rules, arena, policies, state, at, start, granules, now)
     return start
@@ -119,6 +122,7 @@ def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: in
     if rules.search == LOWEST or rules.search == NEXT or low == NONE:
         return low
     high = highest_start(tree, free, granules)
+    # A growing heap ends at its last chunk, not at the end of its address range.
     end = arena.limit[at] if rules.grows > 0 else rules.region
     return low if low <= end - granules - high else high
 
@@ -127,6 +131,7 @@ def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: in
 def _placed(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
     """Return the placement policy's own answer, checked."""
     free = arena.free[at]
+    # A policy with memory was started for the whole region. It sees granules that are still to come as taken.
     blocks = arena.limit[at] if rules.grows > 0 and arena.memory.shape[1] == 0 else rules.region
     answer = ask_placement(policies.place, PlacementView(free, blocks, granules, policies.params, arena.memory[at]))
     if answer == RAISED:
@@ -189,6 +194,7 @@ def give_back(rules: Rules, arena: Arena, policies: Policies, state: State, bloc
             if answer == RAISED:
                 fail(state.counters, FAULT.heap_raised, now, at, granules)
     elif rules.heap != BUMP:
+        # The granules of a class are a power of two, so this is the class that `_from_class` chose.
         which = 63 - leading_zeros(np.uint64(granules))
         state.link[block] = arena.spare[at, which]
         arena.spare[at, which] = block

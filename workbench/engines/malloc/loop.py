@@ -28,6 +28,7 @@ from workbench.policies.malloc.lock import BACK_OFF, IN_LINE, NO_LOCK
 from workbench.structures.rng import below
 from workbench.structures.timetable import NEVER, first_place, set_time
 
+# A prime near 2**32 over the golden ratio (Knuth).
 HASH = 2_654_435_761
 _to_int64: Any = np.int64
 RETURNS = RANK.frees
@@ -56,6 +57,8 @@ def let_happen(run: Run, until: int) -> None:
     while counters[STOP.fault] == FINE and min(comes, run.state.next_event[1]) < until:
         comes = let_one_happen(run, comes)
     if counters[STOP.fault] == FINE:
+        # An empty timetable answers NEVER, so the limit must be below it. Otherwise the limit is the last cycle whose
+        # returns, of rank `RETURNS`, precede the moment.
         return_due(run, NEVER - 1 if until == NEVER else cycle_of(until - RETURNS - 1))
 
 
@@ -70,11 +73,13 @@ def let_one_happen(run: Run, comes: int) -> int:
     soonest = state.next_event[1]
     if not run.rules.skips:
         return_due(run, cycle_of(min(comes, soonest)))
+    # The two are never equal, as arriving requests have a rank of their own.
     if comes < soonest:
         request = _to_int64(state.queue[counters[COUNT.arrived]])
         counters[COUNT.arrived] += 1
         counters[COUNT.now] = cycle_of(comes)
         if run.rules.heap == PARALLEL:
+            # Blocks that are due go back before a request comes (R27).
             return_due(run, cycle_of(comes))
             begin_accesses(run, request, cycle_of(comes))
         else:
@@ -83,6 +88,7 @@ def let_one_happen(run: Run, comes: int) -> int:
     counters[COUNT.now] = cycle_of(soonest)
     at = first_place(state.next_event)
     if run.rules.heap == PARALLEL:
+        # An answer may admit the next thread block (R31), so the next request is looked for again.
         end_accesses(run, cycle_of(soonest))
         return next_coming(run)
     if rank_of(soonest) == ENDS:
@@ -116,8 +122,10 @@ def _home_among(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int
     warp, size = columns.thread[cuts.leader[request]] // rules.unit, cuts.total[request]
     if rules.by == BY_SIZE:
         granules = max((rules.header + size + rules.granule - 1) // rules.granule, 1)
+        # `leading_zeros` of 0 is 64, so one granule is class 0.
         return min(64 - leading_zeros(np.uint64(granules - 1)), rules.arenas - 1)
     if rules.by == BY_HASH:
+        # The product may wrap at 64 bits, which leaves its lower 32 bits unchanged. Their upper half is mixed best.
         return ((((7 * warp + size) * HASH) & 0xFFFF_FFFF) >> 16) % rules.arenas
     return warp % rules.arenas
 
@@ -135,6 +143,7 @@ def _end(run: Run, at: int, now: int) -> None:
             starts += rules.handoff_cycles + rules.handoff_a_waiter * state.waiting[at]
             state.counters[COUNT.rereads] += rules.rereads * state.waiting[at]
         set_time(state.next_event, at, moment(starts, STARTS))
+    # `_start` writes NONE if this arena refused and another one is asked next.
     if state.ready[request] == NONE:
         state.tried[request] += 1
         come(rules, state, request, (at + 1) % rules.arenas, now)
@@ -162,6 +171,7 @@ def _start(run: Run, at: int, now: int) -> None:
     served = ask_heap(run, request, at, first, end, now)
     goes_on = not served and state.tried[request] + 1 < rules.tries
     if goes_on:
+        # As in `end_section`: the section lasts longer while the sum is not ready.
         ends = now + lasts + max(run.columns.arrival[cuts.leader[request]] + rules.during_cycles - now, 0)
         state.ready[request], state.ended[request] = NONE, ends
         set_time(state.next_event, at, moment(ends, ENDS))
@@ -180,6 +190,7 @@ def _enters(rules: Rules, state: State, at: int, now: int) -> int:
     if rules.lock != BACK_OFF:
         before = state.counters[COUNT.failures]
         request = next_in_line(rules, state, at)
+        # Without a lock, each failed try is an atomic operation on the heap (E11).
         if rules.lock == NO_LOCK:
             state.counters[COUNT.atomics] += state.counters[COUNT.failures] - before
         return request
@@ -194,6 +205,7 @@ def _enters_by_back_off(rules: Rules, state: State, at: int, now: int) -> int:
         set_time(state.next_event, at, moment(cycle if rules.skips else now + 1, STARTS))
         return NONE
     leave_line(state, at, before, request)
+    # Failed tries are counted here at once, when the request gets in.
     state.counters[COUNT.failures] += next_try(rules, now - state.entered[request])[1]
     return request
 
@@ -218,8 +230,10 @@ def come(rules: Rules, state: State, request: int, at: int, now: int) -> None:
             if rules.lock == NO_LOCK:
                 state.counters[COUNT.atomics] += 1
         return
+    # The second half of a tournament holds its leaves.
     planned = state.next_event[state.next_event.size // 2 + at]
     idle = state.waiting[at] == 1
+    # In a line, the start of the requests in front is planned already. A request that backs off tries at once anyway.
     if (idle or rules.lock == BACK_OFF) and planned > moment(now, STARTS):
         set_time(state.next_event, at, moment(now, STARTS))
 
@@ -245,6 +259,7 @@ def next_in_line(rules: Rules, state: State, at: int) -> int:
         for _ in range(below(state.counters, COUNT.generator, min(rules.among, state.waiting[at]))):
             before, request = request, np.int64(state.behind[request])
     leave_line(state, at, before, request)
+    # Every waiting request tries once per section: c contenders fail c (c - 1) / 2 times (section 4).
     if rules.retries:
         state.counters[COUNT.failures] += state.waiting[at]
     return request
@@ -260,6 +275,7 @@ def soonest_try(rules: Rules, state: State, at: int, now: int) -> tuple[int, int
     while request != NONE:
         cycle, _ = next_try(rules, now - state.entered[request])
         cycle += state.entered[request]
+        # In a tie the request that waited longest wins, as the line is in the order of arrival.
         if winner == NONE or cycle < soonest:
             soonest, winner, before = cycle, request, previous
         previous, request = request, np.int64(state.behind[request])
@@ -294,10 +310,12 @@ def holds_for(run: Run, at: int) -> int:
 def end_section(run: Run, request: int, at: int, now: int, ends: int) -> None:
     """Plan the end of a section after which a request is answered."""
     rules, state = run.rules, run.state
+    # The prefix sum is computed during the wait (R9). If it is not ready yet, the section lasts longer.
     ends += max(run.columns.arrival[run.cuts.leader[request]] + rules.during_cycles - now, 0)
     state.ready[request] = ends + rules.division_cycles
     enter_returns(run, request, state.ready[request])
     note_answer(state, request, state.ready[request], 0)
+    # Without overlap the lock is held during the division too (R19).
     if not rules.overlaps:
         ends = state.ready[request]
     state.ended[request] = ends
@@ -343,6 +361,7 @@ def grow(run: Run, at: int, granules: int, now: int) -> None:
     state.counters[COUNT.now] = now
     state.held[request] += now - state.growth[at, SINCE]
     served, lasts = False, holds_for(run, at)
+    # A refused chunk answers null (spec 6, E8): the whole request is not tried again.
     if granules > 0:
         extend(run.rules, run.arena, run.policies, state, at, granules, now)
         served = ask_heap(run, request, at, run.cuts.first[request], run.cuts.first[request + 1], now)

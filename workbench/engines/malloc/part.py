@@ -52,6 +52,7 @@ def take_next(run: Any) -> int:
     """Take the one next event; return how many answers wait, `REFUSED` where something went wrong."""
     counters, comes = run.state.counters, next_moment(run)
     if comes < NEVER and rank_of(comes) == RANK.frees:
+        # All blocks that go back at a cycle are one event; the moment behind it keeps later ranks out.
         advance_to(run, comes + 1)
     elif comes < NEVER:
         let_one_happen(run, next_coming(run))
@@ -164,6 +165,7 @@ def _give_up_of_block(run: Run, block: int, until: int, cycle: int) -> None:
     """Give up a piece of a block that goes back whole; the pieces that are left are counted when the first one goes."""
     state, request = run.state, run.state.owner[block]
     if state.open[block] == NONE:
+        # This piece has its `free_at` already, so the loop below does not count it.
         state.open[block] = 1
         for place in range(run.cuts.first[request], run.cuts.first[request + 1]):
             row = run.cuts.order[place]

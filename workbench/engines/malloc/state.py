@@ -323,6 +323,7 @@ class Run(NamedTuple):
 
 
 ask = SERVE.ask
+# 1,024 such pieces sum to 2**52 bytes, far below the limit of an int64 (E12).
 MOST_PIECE = 1 << 42
 
 
@@ -387,6 +388,7 @@ def _enter(
     cuts: Cuts, scratch: np.ndarray, row: int, end: int, parts: int, requests: int, placed: int
 ) -> tuple[int, int]:
     """Number the requests on, and list the rows of each; rows without a request are dropped."""
+    # Rows of `scratch`: lanes; of each part its leader, its number of rows (then the next place), its request.
     for p in range(parts):
         scratch[2, p] = 0
     for k in range(row, end):

@@ -233,6 +233,7 @@ def supplied(supply: Supply, state: State, size: int) -> int:
     """Return the address at which the recorded driver gave a segment of this size for this row, -1 = it gave none."""
     counters = state.counters
     at = counters[SUPPLY]
+    # Segments of earlier rows are skipped: the recorded allocator needed them, this replay did not.
     while at < supply.row.size and supply.row[at] <= counters[ROW]:
         if supply.row[at] == counters[ROW] and (supply.size[at] == size or size == NONE):
             counters[SUPPLY] = at + 1
@@ -280,7 +281,9 @@ def expand(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> 
         above = get(state, block, AFTER)
         if not map_pages(rules, state, above, size - get(state, block, SIZE)):
             return NONE
+        # Mapping joined this block to the range above.
         block = above
+    # `map_pages` entered the block among the free ones.
     uncache(state, block)
     put(state, block, KIND, IN_USE)
     return int(block)
@@ -292,6 +295,7 @@ def find_room(rules: Rules, supply: Supply, state: State, pool: int, size: int) 
     block = state.unmapped[pool]
     while block != NONE:
         before = get(state, block, BEFORE)
+        # One block is enough, as free neighbors are always joined.
         start = before if is_kind(state, before, CACHED) else block
         if holds(state, start, size):
             return int(start)
@@ -345,6 +349,7 @@ def unmap_pages(rules: Rules, state: State, block: int) -> None:
     """Give back the pages that lie within a free block (unmap_block); a segment without a page is gone."""
     base, page = state.base[block], page_size(rules, get(state, block, ORIGIN))
     start = get(state, block, ADDRESS) - base
+    # Round inward: only whole pages go back.
     first, end = -(-start // page) * page, (start + get(state, block, SIZE)) // page * page
     if first >= end:
         return

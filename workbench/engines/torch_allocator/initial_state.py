@@ -183,6 +183,7 @@ def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Bloc
         elif action == FREE_COMPLETED:
             live[address] = _Block(address, size, True, False)
         elif address in live:
+            # Before its free was requested, the block was in use.
             live[address] = live[address]._replace(awaited=False)
     return sorted(live.values())
 
@@ -208,6 +209,8 @@ def _ends(
         limit = ranges[at].address + ranges[at].size
         following = min(after.address, limit) if after else limit
         least = block.address + block.size
+        # The remainder is too small to be split off, or the block may not be split: then all of it belongs to the
+        # block.
         if following - least <= SMALL_SIZE or block.size >= split:
             ends[block.address] = following
         else:
@@ -226,6 +229,7 @@ def _revealed(log: AllocatorLog, candidates: dict[int, tuple[int, int]]) -> dict
     moving = np.flatnonzero((events.action == ALLOC) | (events.action == FREE_COMPLETED))
     for action, address in rows_of(events.action[moving], events.address[moving]):
         if action == FREE_COMPLETED:
+            # Once a block is free, allocations behind it do not tell where it ended.
             waiting.pop(address, None)
             continue
         before = bisect_right(order, address) - 1

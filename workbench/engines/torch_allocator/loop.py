@@ -96,6 +96,8 @@ def lacks_room(state: State) -> bool:
     """Return whether a row could need more blocks or calls than there is space for: all free ones go back at once."""
     counters, capacity = state.counters, state.spare.size
     used = counters[FRESH] - counters[SPARE]
+    # Unmapping cuts a block into three at most. Each block that goes back is one call, each range that is mapped
+    # another.
     return 3 * used + 16 > capacity or counters[CALLS] + 2 * used + 16 > capacity
 
 
@@ -138,6 +140,7 @@ def let_go(rules: Rules, state: State, kind: int, handle: int) -> None:
     block = state.block_of[handle]
     if kind == DEFER:
         put(state, block, KIND, AWAITED)
+        # `empty_cache` finds the handle of an awaited block in this field.
         put(state, block, BORN, handle)
         return
     state.block_of[handle] = NONE
@@ -173,6 +176,7 @@ def is_split(rules: Rules, pool: int, size: int, rest: int) -> bool:
 @noinline
 def find(rules: Rules, state: State, pool: int, size: int) -> int:
     """Return the free block that serves a size, out of its order; -1 = none may (get_free_block)."""
+    # Only `collect` reads how often a pool was searched.
     if rules.collect_above != NONE:
         state.searches[2 * rules.private[pool >> 1] + (pool & 1)] += 1
     blocks = state.blocks
@@ -182,6 +186,8 @@ def find(rules: Rules, state: State, pool: int, size: int) -> int:
     if block == NONE:
         return NONE
     its = get(state, block, SIZE)
+    # A block of at least `max_split` is not split. It serves no smaller request, and none that it exceeds by
+    # `rounding`.
     if size < rules.max_split <= its or (size >= rules.max_split and its >= size + rules.rounding):
         return NONE
     uncache(state, block)
@@ -222,6 +228,7 @@ def could_be(state: State, block: int) -> int:
 @noinline
 def obtain(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return a block from the driver, after as much went back as it takes; -1 = out of memory."""
+    # As PyTorch does: collect idle segments first, ask the driver, give back oversize blocks, at last give back all.
     if rules.collect_above != NONE:
         collect(rules, state)
     block = ask_driver(rules, supply, state, pool, size)
@@ -255,6 +262,7 @@ def empty_cache(rules: Rules, state: State) -> None:
         if get(state, block, SIZE) > 0 and get(state, block, KIND) == AWAITED:
             state.block_of[get(state, block, BORN)] = NONE
             release(rules, state, block)
+    # New numbers need no visit: unmapping cuts off less than a page.
     used = state.counters[FRESH]
     for block in range(used):
         if is_cached(state, block) and may_go(rules, state, block):
@@ -305,6 +313,7 @@ def release_oversize(rules: Rules, state: State, pool: int, size: int) -> bool:
 def release_largest(rules: Rules, state: State, pool: int, key: int, below: int) -> bool:
     """Give back the largest free blocks below one of the order, until they are as large as needed."""
     gone = 0
+    # Without such a block, the search begins at the largest free block.
     last_size = get(state, below, SIZE) if below != NONE else UNLIMITED
     last_address = get(state, below, ADDRESS) if below != NONE else 0
     while gone < key:
@@ -345,6 +354,7 @@ def collect(rules: Rules, state: State) -> None:
         if is_idle(rules, state, block):
             count, ages = count + 1, ages + age(rules, state, block)
     gone, freed = 0, True
+    # The average changes: each round takes it over the blocks that are left.
     while gone < target and freed and count > 0:
         average, freed = ages / count, False
         for block in range(state.counters[FRESH]):

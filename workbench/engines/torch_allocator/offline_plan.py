@@ -50,6 +50,7 @@ def place_all(born: np.ndarray, gone: np.ndarray, size: np.ndarray, placed: np.n
     for block in range(size.size):
         address = 0
         for k in range(block):
+            # Placed blocks are sorted by address, so no later one overlaps.
             if placed[k, 0] >= address + size[block]:
                 break
             if placed[k, 2] < gone[block] and born[block] < placed[k, 3]:

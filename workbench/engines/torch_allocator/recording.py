@@ -187,6 +187,7 @@ class _Table:
             if action == ALLOC:
                 self._allocate(at, address, size, stream)
             elif action == FREE_REQUESTED:
+                # If the completion follows at once, the two events are one free.
                 if not is_completed:
                     self._release(at, address, rows.DEFER)
             elif action == FREE_COMPLETED:
@@ -201,6 +202,7 @@ class _Table:
                 self._waiting.clear()
                 self._searched = False
             elif action == SEGMENT_UNMAP and not self._emptied:
+                # One request gives back every free page, so events that directly follow are part of it.
                 self._rows.extend((rows.EMPTY_CACHE, 0, 0, 0, -1, at, -1))
             self._emptied = action in (SEGMENT_FREE, SEGMENT_UNMAP)
 
@@ -221,6 +223,7 @@ class _Table:
 
     def _release(self, at: int, address: int, kind: int) -> None:
         """Take a block back; one that the beginning does not know and no event allocated is none of the allocator's."""
+        # A deferred block stays known, as its completion names it again.
         known = self._live.get(address) if kind == rows.DEFER else self._live.pop(address, None)
         if known is not None:
             self._rows.extend((kind, known[0], 0, known[1], -1, at, -1))

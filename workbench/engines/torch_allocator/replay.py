@@ -218,6 +218,7 @@ def _raised(recording: Recording, played: ReplayResult, assumed: dict[int, int])
         if least <= place < following:
             requested = recording.requests.size[row : row + 1]
             size = int(rounded_sizes(recording.settings.rules(recording.private), requested)[0])
+            # The space behind the block is then `MIN_BLOCK` smaller than what was put there.
             end = following - size + MIN_BLOCK
             known = assumed.get(address, least)
             return {address: end} if known < end <= least + SMALL_SIZE else None

@@ -139,6 +139,8 @@ def tell_answer(run: Run, miss: int, ordinal: int, source: int, done: int, now: 
     queued, begun, read, ended = _walk_of(run, miss, now)
     if done > now:
         events, here = run.state.event_queue.events, _tell_later(run, core, key, ordinal, source, done, now) * at.EVENT
+        # SUBJECT carries the end of the walk, which was `done` so far. HERE and GOAL must be equal, or the loop takes
+        # the event for a message on its way.
         events[here + at.SUBJECT] += (ended - done) << SOURCE_BITS
         events[here + at.PAGE], events[here + at.NOTE] = queued, begun
         events[here + at.HERE], events[here + at.GOAL] = read, read

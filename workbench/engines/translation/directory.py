@@ -54,6 +54,7 @@ def others_known(run: Run, core: int, page: int) -> int:
 def gained(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Let a private TLB hold a page: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
+    # Before the own bit is set: both calls read which other cores hold the page.
     if rules.counts:
         _count_own(run, core, page, CAME)
     _tell(run, core, page, key, row, now, CAME)
@@ -72,6 +73,7 @@ def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: in
     drop_core(state.held, page * rules.words, core)
     if rules.beliefs:
         drop_core(state.belief, known_row(run, core, page), core)
+    # After the own bit is cleared: both calls read which other cores hold the page.
     if rules.counts:
         _count_own(run, core, page, -CAME)
     if tells:
@@ -107,6 +109,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
             state.pairs[peer * rules.cores + core] += step
         peer = next_core(words, row, rules.words, peer + 1)
     state.shared[core] += step * (others > 0)
+    # With one other holder, its entry becomes shared, or is no longer shared.
     if not rules.beliefs and others == 1:
         state.shared[next_core(words, row, rules.words, FIRST_WORD)] += step
 
@@ -128,6 +131,7 @@ def _tell_directories(run: Run, core: int, page: int, key: int, row: int, now: i
     if plan.update == MESSAGE:
         _send_news(run, core, page, key, row, now, came)
         return
+    # A departure changes no record: it stays until a newer one replaces it.
     if rules.finite and came:
         for other in range(rules.cores):
             if other != core:
@@ -171,6 +175,7 @@ def _send_news(run: Run, core: int, page: int, key: int, row: int, now: int, cam
     """
     rules = run.rules
     effect, subject = now + run.policies.plan.delay_cycles, 2 * core + came
+    # All directories learn at the end of the delay, so one event stands for all messages.
     if not rules.news_rides or (rules.link_cycles == 0 and effect - now >= rules.farthest):
         place = schedule(run, effect, now, KIND.news_to_all, NEWS, core, key, row, subject)
         run.state.event_queue.events[place * at.EVENT + at.PAGE] = page
@@ -242,6 +247,7 @@ def learn(run: Run, core: int, page: int, peer: int) -> None:
     row = known_row(run, core, page)
     if not has_core(state.belief, row, peer):
         if rules.counts and find(run, core, page) != NOWHERE:
+            # Before the bit is set: with its first other holder, the own entry becomes shared.
             state.shared[core] += others_known(run, core, page) == 0
             state.pairs[core * rules.cores + peer] += 1
         add_core(state.belief, row, peer)
@@ -280,6 +286,7 @@ def note_record(run: Run, core: int, page: int) -> None:
     if place != NONE:
         touch(state.records, core, place)
         return
+    # A directory as large as its TLB has no space for records of peers' entries.
     if run.policies.plan.quota == 0:
         return
     place = take_free(state.records, core)

@@ -248,11 +248,13 @@ class Play:
 
     def _note_last_access(self, rows: Rows) -> None:
         accesses = np.flatnonzero(~rows.unmap)[-1:] if rows.unmap.size else [-1]
+        # At most one value: a piece may consist of unmappings.
         for last in accesses:
             self.state.counters[COUNT.last_start] = rows.cycle[last]
 
     def _play_piece(self, rows: Rows) -> None:
         self.grow()
+        # Outside of `play`: after a pause for space, the piece continues at its row.
         self.state.counters[COUNT.row] = 0
         self.play(lambda: play_in_order(self.run(rows)))
 

@@ -50,6 +50,8 @@ class Kinds(NamedTuple):
     walk_ends: int
     answer: int
     refusal: int
+    # `loop._take_first` compares with the ends of this range: events from here to `answer_due` keep their place until
+    # they are handled.
     copy: int
     news: int
     news_to_all: int
@@ -76,6 +78,7 @@ class Kinds(NamedTuple):
 KIND = numbered(Kinds)
 ORDER_BITS, KIND_BITS = 15, 5
 """Bits of an order and of a kind: events in hand are two numbers, (cycle, order) and (miss, kind)."""
+# A cycle of 46 bits and an order of 15 bits fit into one int64. Cycles may have 56 bits.
 FAR = 1 << 46
 """A cycle too late for an event in hand."""
 
@@ -95,6 +98,7 @@ def schedule_miss(run: Run, cycle: int, now: int, kind: int, rank: int, miss: in
         _enter_miss(run, cycle, now, kind, order, miss)
         return
     moment, here, hand = (cycle << ORDER_BITS) + order, 2 * held, state.hand
+    # The hand is sorted with the latest event first, so the next event is taken off the end.
     while here > 0 and _follows(run, moment, miss, hand[here - 2], hand[here - 1]):
         hand[here], hand[here + 1] = hand[here - 2], hand[here - 1]
         here -= 2
@@ -110,6 +114,7 @@ def _follows(run: Run, moment: int, miss: int, other: int, what: int) -> bool:
     misses, one, two = run.state.misses, miss * MISS, (what >> KIND_BITS) * MISS
     if misses[one + OF.key] != misses[two + OF.key]:
         return bool(misses[one + OF.key] > misses[two + OF.key])
+    # There is no further tie: a miss has one pending event, and each miss has its own access.
     return bool(misses[one + OF.ordinal] > misses[two + OF.ordinal])
 
 
@@ -122,6 +127,7 @@ def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int
     events[here + at.CYCLE], events[here + at.ORDER] = cycle, order
     events[here + at.KEY], events[here + at.BY_ROW] = run.state.misses[row + OF.key], run.state.misses[row + OF.ordinal]
     events[here + at.WHAT], events[here + at.SUBJECT] = kind, miss
+    # PAGE and NOTE stay as they were: for a miss they are never read.
     events[here + at.HERE], events[here + at.GOAL] = NONE, NONE
     at.enter(queue, place, now)
 
@@ -164,6 +170,7 @@ def event_precedes(run: Run, cycle: int, order: int) -> bool:
     soonest = next_cycle(run)
     if soonest != cycle or cycle == at.NEVER:
         return bool(soonest < cycle)
+    # An event of equal order is the wake of this core, which precedes its later rows.
     return bool(next_order(run) <= order)
 
 
@@ -178,6 +185,7 @@ def next_is_in_hand(run: Run) -> bool:
 def _is_first(run: Run) -> bool:
     """Return whether the next event in hand comes before the queued ones at its cycle; one in doubt is entered."""
     first, soonest = at.first_order(run.state.event_queue), run.state.event_queue.counters[at.SOONEST]
+    # At equal order, page and row decide (T1), and only the queue compares these.
     while soonest_in_hand(run) == soonest and order_in_hand(run) == first:
         kind, miss, cycle = take_from_hand(run)
         _enter_miss(run, cycle, cycle, kind, first, miss)
@@ -200,4 +208,6 @@ SOURCE_BITS = 3
 @kernel
 def most_events(cores: int) -> int:
     """Return the largest number of events that one event can bring about, those of waiting misses aside."""
+    # An event sends at most four messages to a core: news of an entry and of its victim, a copy, a shoot-down. The
+    # bound is twice that.
     return 8 * cores + 16

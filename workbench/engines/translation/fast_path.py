@@ -71,6 +71,7 @@ def serve_rows(run: Run, row: int, end: int) -> int:
         if row > began:
             count_window(run, cycle[row - 1], row - began)
             count_hits(run, row - began, 0, cycle[row - 1])
+        # If a row and an event share a cycle, the loop compares their orders.
         if row == last or cycle[row] >= soonest or run.state.counters[STOP.fault] != FINE:
             break
         if cycle[row] >= until:
@@ -78,6 +79,7 @@ def serve_rows(run: Run, row: int, end: int) -> int:
         elif _is_missed(run, row) and has_room(run):
             miss(run, row, end)
             row += 1
+            # The miss entered events or was served, so both limits have changed.
             soonest, last = next_cycle(run), _last(run, row, end)
         else:
             break
@@ -147,6 +149,7 @@ def fetch_page(run: Run, row: int, end: int) -> None:
     page = to_int64(run.rows.number[soon])
     prefetch(state.where, page * rules.tlbs + to_int64(run.rows.core[soon]))
     if rules.reads_ahead:
+        # A miss will read the shared TLB's cell and the holders.
         prefetch(state.where, page * rules.tlbs + rules.tlbs - 1)
         prefetch(state.held, page * rules.words)
 
@@ -196,6 +199,7 @@ def serve_alone(run: Run, row: int, end: int) -> int:
     stop, plain = first_from(rows.cycle, row, last, until), rules.cores == 1 and sets == 1 and not unmaps
     while row < last:
         row = _serve_hits_of_one(run, row, stop, end, until) if plain else _serve_hits_alone(run, row, stop)
+        # A skimmed stretch may pass `last`. Then `count_hits` takes all looks that are due.
         if row >= last or (unmaps and rows.unmap[row]) or counters[STOP.fault] != FINE:
             break
         cycle = rows.cycle[row]
@@ -204,6 +208,8 @@ def serve_alone(run: Run, row: int, end: int) -> int:
             until, counted, walks_counted = end_of_window(run, cycle), row, walks
             stop = first_from(rows.cycle, row, last, until)
             continue
+        # A walk may end at the cycle of the next row, as issues rank last (T1). Behind the last row of a piece, no row
+        # is known.
         if row + 1 >= end or rows.cycle[row + 1] - cycle < walk:
             break
         core = to_int64(rows.core[row])
@@ -303,6 +309,7 @@ def _serve_hits_unordered(run: Run, row: int, stop: int) -> int:
 def _let_in(run: Run, core: int, page: int, at_set: int, now: int) -> None:
     """Let a page come into a private TLB, in the place of the policy's victim where there is no other."""
     state, words, policy = run.state, run.rules.words, run.policies.eviction
+    # Before the victim is chosen: the policy's choice may depend on the incoming page.
     tell_incoming(run, policy, page, at_set, UNUSED, now)
     entry = take_free(state.tlbs, at_set)
     if entry != NONE:
@@ -367,6 +374,7 @@ def skim_hits(run: Run, row: int, stop: int) -> int:
 def _list_used(run: Run, row: int, end: int) -> int:
     """List the entries that rows use, the one used last first, and return how many they are."""
     state, count, held = run.state, 0, run.state.tlbs.sets[HELD]
+    # Once every entry is listed, earlier rows do not change the order.
     while end > row and count < held:
         end -= 1
         entry = to_int64(state.where[to_int64(run.rows.number[end]) * run.rules.tlbs])

@@ -70,6 +70,7 @@ def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: i
     first, ways = sets[row + FIRST], sets[row + WAYS]
     answer = touched(policy.touched, TouchView(entry, at - first_set, first, ways, fresh, policy.params, policy.memory))
     if answer == RAISED:
+        # The sets of private TLBs come first, so the first set of the shared TLB is never 0.
         fault = FAULT.shared_eviction_raised if first_set > 0 else FAULT.eviction_raised
         fail(run.state.counters, fault, now, NONE, RAISED)
 
@@ -79,12 +80,14 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
     at = core * rules.private_sets + set_of(key, rules.private_sets)
+    # Before the victim is chosen: the policy's choice may depend on the incoming page.
     tell_incoming(run, run.policies.eviction, page, at, UNUSED, now)
     entry, victim = take_free(state.tlbs, at), NONE
     if entry == NONE:
         entry = _make_room(run, core, at, row, now)
         if entry == NONE:
             return
+        # The entry still names the victim's page, until `replace`.
         victim = state.key_of[state.tlbs.entries[entry * ROW + PAGE]]
         replace(state.tlbs, at, entry, page, THERE, pusher)
     else:
@@ -123,6 +126,7 @@ def victim_of(run: Run, core: int, at: int) -> int:
     rules, state = run.rules, run.state
     if rules.victim_end >= 0:
         return state.tlbs.sets[at * ROW + rules.victim_end]
+    # The bitmap of a page begins at page * spread + base. Without a directory every degree is 1.
     spread, base, words = 0, 0, 0
     if run.policies.plan.kind == DIRECTORY:
         words = rules.words
@@ -204,12 +208,14 @@ def fill_as_the_rule_says(run: Run, core: int, page: int, key: int, row: int, no
         policy.answer,
         FillView(core, rules.cores, entries, held, counted, state.pairs, state.push, policy.params, policy.memory),
     )
+    # The answer is the number of copies: at most one to each other core.
     if answer == RAISED or answer < REFUSED or answer >= rules.cores:
         fail(state.counters, FAULT.fill_raised if answer == RAISED else FAULT.no_push, now, core, answer)
         return
     if answer == REFUSED:
         state.counters[COUNT.refused_fills] += 1
         return
+    # A push may have brought the page meanwhile (T8).
     if find(run, core, page) == NOWHERE:
         fill_private(run, core, page, key, NONE, row, now)
     for k in range(answer):
@@ -222,6 +228,7 @@ def _push(run: Run, core: int, peer: int, page: int, key: int, row: int, now: in
     state = run.state
     if peer < 0 or peer >= run.rules.cores or peer == core:
         fail(state.counters, FAULT.no_push, now, core, peer)
+    # The requester's fill or an earlier push may have stopped the run.
     elif state.counters[STOP.fault] == FINE and find(run, peer, page) == NOWHERE:
         send(run, KIND.copy, ANSWERS, peer, key, row, core, page, THERE, core, peer, now, now, PUSHED)
 

@@ -122,6 +122,7 @@ def use(run: Run, core: int, key: int, entry: int, now: int) -> None:
     tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, now)
     pusher = state.tlbs.entries[entry * ROW + PUSHER]
     if pusher != NONE:
+        # Only the first use of a push counts.
         state.tlbs.entries[entry * ROW + PUSHER] = NONE
         state.counters[COUNT.pushes_used] += 1
         tell_push(run, pusher, core, USED, now)
@@ -154,10 +155,13 @@ def go_on(run: Run, core: int, place: int, now: int) -> None:
     if why == FOR_PORT:
         _look_up_own(run, core, page, key, name, row, since, now)
         return
+    # The second look-up is free, but not earlier than the end of the first one (T3).
     at = max(now, known)
     run.state.counters[COUNT.mshr_wait] += at - known
     if not _hits(run, core, page, key, name, row, since, at, now):
         await_answer(run, core, page, key, name, row, since, at, now)
+        # The access took a register: its core was halted, so it has no miss of the page to join, and the freed register
+        # is still free.
         if dead:
             kill_newest(run, core, dead)
 
@@ -180,6 +184,8 @@ def _serve_at_once(run: Run, row: int, end: int, core: int, page: int) -> bool:
     rules, plan, rows = run.rules, run.policies.plan, run.rows
     if row + 1 == end or run.state.in_use[core] == rules.mshrs or register_of(run, core, page) != NONE:
         return False
+    # Strictly before the next event, as orders are not compared here. The next row may have the same cycle: issues rank
+    # last (T1).
     quiet, leave = min(next_cycle(run) - 1, rows.cycle[row + 1]), rows.cycle[row] + rules.private_cycles
     if plan.kind == DIRECTORY:
         leave += plan.look_up_cycles
@@ -279,6 +285,7 @@ def _forget_everywhere(run: Run, page: int, key: int) -> None:
     drop_far(run, page, key)
     kill_misses(run, page)
     hide_walk(run, page)
+    # Copies exist only if the fill rule may push.
     if not run.rules.fills_always:
         _kill_copies(run, page)
 
@@ -288,6 +295,7 @@ def _kill_copies(run: Run, page: int) -> None:
     """Mark the copies of a page that are on their way to peers."""
     events = run.state.event_queue.events
     for here in range(0, events.size, at.EVENT):
+        # A free place has no kind, so it never matches.
         if events[here + at.WHAT] == KIND.copy and events[here + at.PAGE] == page:
             events[here + at.NOTE] = 1
 

@@ -92,6 +92,7 @@ def with_room(rules: Rules, state: State) -> State:
     """Make space for what many events bring about."""
     most, counters = int(most_events(rules.cores)), state.counters
     parked, used = int(counters[COUNT.parked]), int(state.event_queue.counters[event_queue.USED])
+    # With `keeps_answers`, an access that joined a miss may be answered later, by an event of its own.
     needed = used + int(counters[COUNT.under_way]) + parked * rules.keeps_answers + most
     if needed > state.event_queue.link.size:
         state = state._replace(event_queue=event_queue.with_places(state.event_queue, 2 * needed))
@@ -121,6 +122,7 @@ def without_unknown_pages(rules: Rules, state: State, numbers: PageNumbers) -> t
     new = np.cumsum(known) - 1
     for table, rows, column in places:
         table[rows, column] = new[table[rows, column]]
+    # Entries have their new numbers by now: `_moved` builds hash tables from them.
     numbers = renumbered(numbers, known)
     return numbers, _moved(rules, state, known)._replace(numbers=numbers, key_of=numbers.pages)
 
@@ -140,6 +142,7 @@ def _of_those_who_wait(rules: Rules, state: State) -> list[_Places]:
     events = state.event_queue.events.reshape(-1, event_queue.EVENT)
     in_use = np.arange(rules.mshrs) < state.in_use[:, None]
     waiting = np.setdiff1d(np.arange(len(parking)), _free_places(state))
+    # Events in hand refer to misses, whose pages are listed here.
     return [
         (misses, state.active.reshape(rules.cores, rules.mshrs)[in_use], OF.page),
         (parking, waiting, WAITING.page),

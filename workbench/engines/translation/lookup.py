@@ -69,6 +69,7 @@ def port_cycle(given: np.ndarray, resource: int, ports: int, now: int) -> int:
     cycle, count = given[2 * resource], given[2 * resource + 1]
     if now > cycle:
         cycle, count = now, 0
+    # All ports of this cycle are taken. Otherwise the look-up shares the cycle, which may lie ahead of `now`.
     elif count == ports:
         cycle, count = cycle + 1, 0
     given[2 * resource], given[2 * resource + 1] = cycle, count + 1
@@ -105,6 +106,7 @@ def free_register(run: Run, miss: int) -> None:
     core, place = state.misses[miss * MISS + OF.core], state.misses[miss * MISS + OF.place]
     state.in_use[core] -= 1
     state.counters[COUNT.under_way] -= 1
+    # The last register in use moves to the freed place, so those in use stay in front.
     last = core * run.rules.mshrs + state.in_use[core]
     moved = state.active[last]
     state.active[place], state.active[last] = moved, miss
@@ -129,6 +131,7 @@ def kill_misses(run: Run, page: int) -> None:
     They are answered and fill nothing, nor does a walk that they open; only misses with the same mark join it.
     """
     rules, state = run.rules, run.state
+    # The caller has counted this unmapping, so its number is at least 1; 0 means not dead.
     unmapping = state.counters[COUNT.shootdowns]
     for core in range(rules.cores):
         first = core * rules.mshrs
@@ -145,6 +148,7 @@ def _kill_waiting(run: Run, core: int, page: int, unmapping: int) -> None:
     if run.state.blocked[core] == UNSET:
         return
     parking, at = run.state.parking, run.state.blocked[core] * PARKED
+    # An access that waits for a port has not looked up yet, so it counts as later than the unmapping.
     missed = parking[at + WAITING.why] == FOR_REGISTER or parking[at + WAITING.why] == FOR_CORE
     if missed and parking[at + WAITING.page] == page and not parking[at + WAITING.dead]:
         parking[at + WAITING.dead] = unmapping
@@ -167,6 +171,7 @@ def with_places(parking: np.ndarray, counters: np.ndarray, places: int) -> np.nd
     longer[: parking.size] = parking
     rows = longer.reshape(-1, PARKED)
     rows[before:, WAITING.next] = np.arange(before + 1, places + 1)
+    # The list of free places continues behind the new ones with the old ones.
     rows[-1, WAITING.next] = counters[COUNT.parked_free]
     counters[COUNT.parked_free] = before
     return longer
@@ -244,6 +249,7 @@ def occupy_warp(run: Run, core: int) -> None:
     warps, first = run.state.warps, core * run.rules.warps
     run.state.warps_free[core] -= 1
     count = run.state.warps_free[core]
+    # The last element of the heap replaces the root and sinks.
     moved, at, child = warps[first + count], 0, 1
     while child < count:
         if child + 1 < count and warps[first + child + 1] < warps[first + child]:

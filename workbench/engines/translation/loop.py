@@ -88,6 +88,7 @@ def _play_in_order(run: Run) -> None:
 def _issue_rows(run: Run, row: int, end: int) -> int:
     """Issue rows before the next event, those of a stretch, or one; return the first that is not issued."""
     began, rules = row, run.rules
+    # Events in hand belong to misses, so the hand is empty too.
     if rules.plain_misses and run.state.counters[COUNT.under_way] == 0 and run.state.event_queue.counters[at.USED] == 0:
         row = serve_alone(run, row, end)
     elif rules.plain_hits:
@@ -114,6 +115,7 @@ def _event_is_next(run: Run, row: int, end: int) -> bool:
     """Return whether an event comes before the next row; at the end of a piece that is not known."""
     if row < end:
         return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, to_int64(run.rows.core[row])))
+    # More rows may come before the next event, so no event is taken until they are known.
     return event_precedes(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
 
 
@@ -142,9 +144,11 @@ def play_warps(run: Run) -> None:
 @inlined
 def _play_warps(run: Run) -> None:
     counters, turns = run.state.counters, run.state.turns
+    # New rows may have come since the last stretch, so each core's turn is computed again.
     for core in range(run.rules.cores):
         line_up(run, core, counters[COUNT.now])
     while counters[STOP.fault] == FINE:
+        # Place 1 is the root of the tournament: the core that is next, the lowest of several.
         cycle, core = turns.time[1], turns.number[1]
         if event_precedes(run, cycle, order_of(ISSUES, core)):
             let_next_happen(run)
@@ -171,6 +175,7 @@ def _issue_next(run: Run, core: int, now: int) -> None:
     if rows.unmap.size > 0 and rows.unmap[row]:
         unmap(run, core, page, key, order, now)
     else:
+        # Cores issue in the order of `now`, but their `since` may decrease.
         state.counters[COUNT.last_start] = max(state.counters[COUNT.last_start], since)
         occupy_warp(run, core)
         issue(run, core, page, key, name, order, since, now)
@@ -210,6 +215,7 @@ def _take_first(run: Run) -> tuple[int, int, int]:
     events, here = queue.events, place * at.EVENT
     now, kind, subject = events[here + at.CYCLE], events[here + at.WHAT], events[here + at.SUBJECT]
     run.state.counters[COUNT.now] = now
+    # Only a message that queues for links is not at its goal.
     if events[here + at.HERE] != events[here + at.GOAL]:
         cross_link(run, place, now)
         kind = HANDLED
@@ -274,6 +280,7 @@ def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> 
     events, here = run.state.event_queue.events, place * at.EVENT
     page, goal, note = events[here + at.PAGE], events[here + at.GOAL], events[here + at.NOTE]
     key, row = events[here + at.KEY], events[here + at.BY_ROW]
+    # The news arrived before its delay has passed, and takes effect after it (T10).
     if kind == KIND.news and now < note:
         events[here + at.CYCLE] = note
         at.enter(run.state.event_queue, place, now)
@@ -283,6 +290,7 @@ def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> 
         return
     at.give_place(run.state.event_queue, place)
     if kind == KIND.copy:
+        # A note of 1: the page was unmapped while the copy was on its way (T12).
         if note == 0:
             copy_arrives(run, goal, page, key, subject, row, now)
     elif kind == KIND.news:
@@ -299,6 +307,7 @@ def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> 
 def wake_core(run: Run, core: int, now: int) -> None:
     """Let a core go on: with the access for which it waited, then with one row after the other behind it."""
     state, blocked = run.state, run.state.blocked[core]
+    # A stall may have begun after this wake was entered.
     if now < state.stalled_until[core]:
         wake(run, core, state.stalled_until[core], now)
         return
@@ -310,6 +319,7 @@ def wake_core(run: Run, core: int, now: int) -> None:
     if state.halted[core]:
         return
     if state.behind[2 * core] != NONE:
+        # A core with rows behind it stays halted: later rows line up there, and no second wake is entered.
         state.halted[core] = 1
         wake(run, core, now, now)
     elif run.rules.warps:

@@ -63,6 +63,7 @@ def _is_undisturbed(run: Run, at: int) -> bool:
     rows = run.rows
     if not run.rules.reads_ahead or rows.unmap.size > 0 or rows.cycle.size == 0:
         return False
+    # As the last known row is not before `at`, no unmapping of a later piece can be.
     return bool(rows.cycle[rows.cycle.size - 1] >= at and next_cycle(run) > at)
 
 
@@ -112,6 +113,7 @@ def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
             tell_holders(run, miss, 0, now)
         ask_shared(run, miss, at, now)
         return
+    # Reading a record uses it: records are replaced by least recent use (E8).
     if rules.finite:
         note_record(run, core, page)
     in_shared = rules.shared_entries > 0 and find_shared(run, page, state.misses[row + OF.key]) != NOWHERE
@@ -142,6 +144,7 @@ def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
             _depart(run, miss, at, now)
             return
         schedule_miss(run, at, now, KIND.departure, REQUESTS, miss)
+    # The record names no holder and no shared entry, so the request skips the shared TLB (E12).
     elif plan.use_l2_bit and left == 0 and run.rules.shared_entries > 0 and not misses[row + OF.in_shared]:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
     else:
@@ -201,6 +204,7 @@ def nearest(run: Run, core: int, holders: np.ndarray, first: int) -> int:
 def _ask_whom(run: Run, miss: int, core: int, now: int) -> int:
     """Ask the policy which holder is asked."""
     rules, state, policy = run.rules, run.state, run.policies.peer
+    # The view reads a bitmap from its first word on, and `left` holds the bitmaps of all misses.
     copy_cores(state.others, FIRST_WORD, state.left, miss * rules.words, rules.words)
     see = PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
     peer = choose_peer(policy.answer, see)
@@ -244,6 +248,7 @@ def peer_looks_up(run: Run, miss: int, now: int) -> None:
         state.misses[row + OF.source] = FROM_PEER
         _reply(run, miss, KIND.answer, peer, leave, now)
         return
+    # Probes of a ring count too, although no record named this core.
     state.counters[COUNT.stale] += 1
     if plan.kind == RING:
         _ask_next_neighbour(run, miss, peer, leave, now)
@@ -275,6 +280,7 @@ def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> N
 def refusal_arrives(run: Run, miss: int, now: int) -> None:
     """Clear the bit of a peer that does not hold the page, and ask the next (spec 4, R11)."""
     state, row = run.state, miss * MISS
+    # The entry left while the request was on its way. The core has no directory that names another holder.
     if run.policies.plan.kind == CENTRAL:
         ask_shared(run, miss, now, now)
         return
@@ -301,6 +307,7 @@ def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) ->
     """Send the probe to the next core of the ring, or, after the last, ask the shared TLB."""
     rules, misses, row = run.rules, run.state.misses, miss * MISS
     misses[row + OF.tries] += 1
+    # After cores - 1 steps the probe would reach its own core.
     if misses[row + OF.tries] > min(run.policies.plan.reach, rules.cores - 1):
         misses[row + OF.peer] = NO_PEER
         ask_shared(run, miss, leave, now)

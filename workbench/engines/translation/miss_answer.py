@@ -68,6 +68,7 @@ def _serve(run: Run, miss: int, core: int, now: int) -> None:
     free_register(run, miss)
     blocked = state.blocked[core]
     if blocked != NONE and state.parking[blocked * PARKED + WAITING.why] == FOR_REGISTER:
+        # With this mark, a second answer at this cycle does not wake the core again.
         state.parking[blocked * PARKED + WAITING.why] = FOR_CORE
         wake(run, core, now, now)
 
@@ -77,6 +78,7 @@ def _serve_joined(run: Run, miss: int, core: int, place: int, now: int) -> None:
     parking = run.state.parking
     while place != NONE:
         at = place * PARKED
+        # An access may join a miss that is answered before its own look-up is done.
         done, following = max(now, parking[at + WAITING.known]), parking[at + WAITING.next]
         count_served(run, core, parking[at + WAITING.name], parking[at + WAITING.since], done, MERGED, NONE)
         if run.rules.keeps_answers:
@@ -90,6 +92,7 @@ def _serve_joined(run: Run, miss: int, core: int, place: int, now: int) -> None:
 def _fill(run: Run, core: int, page: int, key: int, source: int, ordinal: int, now: int) -> None:
     """Fill after an answer of a middle TLB, of the shared one or of a walk."""
     plan = run.policies.plan
+    # An answer of the middle TLB makes no entry there (M5) and teaches no directory (M7).
     if run.rules.groups and source != MIDDLE:
         fill_middle(run, core, page, key)
     if plan.kind == CLUSTER:
@@ -108,6 +111,7 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
     rules, plan = run.rules, run.policies.plan
     known = plan.kind == DIRECTORY
     learns = known and plan.update == ON_RESPONSE
+    # Before the policy is asked: the answer changes the degree that the policy reads.
     if learns:
         _learn_from_peer(run, miss, core, page)
     answer = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)
@@ -116,6 +120,7 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
     elif answer:
         if find(run, core, page) == NOWHERE:
             fill_private(run, core, page, key, NONE, ordinal, now)
+        # The peer needs no message, as it gave the copy.
         if learns:
             learn(run, peer, page, core)
 

@@ -102,6 +102,7 @@ def forward(
     rules, queue, cycle = run.rules, run.state.event_queue, leave
     if rules.link_cycles == 0:
         cycle += run.state.hops[sender * rules.cores + receiver] * rules.hop_cycles
+        # Without queues at links the whole way is one event, which ends at its goal.
         sender = receiver
     place = at.take_place(queue)
     events, here = queue.events, place * at.EVENT
@@ -119,6 +120,7 @@ def cross_link(run: Run, place: int, now: int) -> None:
     events, here = state.event_queue.events, place * at.EVENT
     link, router = _next_link(run, events[here + at.HERE], events[here + at.GOAL])
     start = max(now, state.link_free[link])
+    # A link accepts the next message after `link_cycles`, while this one takes `hop_cycles` to cross.
     state.link_free[link] = start + rules.link_cycles
     if start > now:
         state.counters[COUNT.noc_queued] += start - now

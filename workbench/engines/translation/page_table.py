@@ -145,6 +145,7 @@ def drawn(number: np.ndarray) -> np.ndarray:
     >>> drawn(np.array([0, 1, 2])).round(3).tolist()
     [0.0, 0.618, 0.236]
     """
+    # The product wraps at 64 bits. A float64 holds its upper 53 bits exactly.
     return np.asarray(((number.astype(np.uint64) * _GOLDEN) >> np.uint64(11)) * 2.0**-53)
 
 
@@ -201,6 +202,7 @@ def first_of_runs(page: np.ndarray, group: int, mean: float) -> np.ndarray:
     pages, place = np.unique(page, return_inverse=True)
     first = pages.copy()
     inside = np.flatnonzero(_goes_on(first, group, mean))
+    # The loop ends at the latest at the first page of a group, which begins a run.
     while inside.size:
         first[inside] -= 1
         inside = inside[_goes_on(first[inside], group, mean)]

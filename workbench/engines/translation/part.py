@@ -62,6 +62,7 @@ def next_moment(run: Run) -> int:
     own, soonest = soonest_in_hand(run), run.state.event_queue.counters[at.SOONEST]
     if own >= at.NEVER and soonest >= at.NEVER:
         return at.NEVER
+    # Peek: the caller may still enter an event before this one.
     order = order_in_hand(run) if own <= soonest else at.peek_order(run.state.event_queue)
     if own == soonest:
         order = min(order, at.peek_order(run.state.event_queue))
@@ -101,6 +102,7 @@ def enter_queue(run: Run, core: int, page: int, tag: int, ticket: int, cycle: in
     counters[COUNT.tickets] += 1
     number = to_int64(number_of(run.state.numbers, tag))
     wait_behind(run, core, park(run, cycle, page, number, tag, ordinal, why, cycle))
+    # A halted core is woken already, or will be: it issues the accesses behind it in turn.
     if not run.state.halted[core]:
         run.state.halted[core] = 1
         wake(run, core, max(cycle, run.state.stalled_until[core]), cycle)
@@ -141,6 +143,7 @@ def ask_unmap(run: Run, tag: int, by: int, cycle: int) -> int:
 def _gather_holders(run: Run, page: int, by: int) -> None:
     """Add the cores that are to be told of an unmapping."""
     rules, state = run.rules, run.state
+    # Directories that are always right name every holder: each holder's own directory does.
     if by == BY_TLB or not rules.beliefs:
         if by == BY_TLB or run.policies.plan.kind == DIRECTORY or run.policies.plan.kind == CENTRAL:
             _add_cores(run, state.held, page * rules.words)
@@ -170,6 +173,7 @@ def stall(run: Run, core: int, until: int, cycle: int) -> int:
     state = run.state
     if core < 0 or core >= run.rules.cores or _is_over(run, cycle) or until > LAST_CYCLE:
         return REFUSED
+    # Stalls may overlap: only cycles beyond the present stall count.
     begins = max(cycle, state.stalled_until[core])
     if until <= begins:
         return begins

@@ -93,6 +93,7 @@ def middle_page(run: Run, page: int, key: int) -> int:
 
 @noinline
 def _first_page(run: Run, key: int, shift: int) -> int:
+    # The first page always has a number: the trace numbers it (`number_first_pages`).
     return known_number(run.state.numbers, (key >> shift) << shift)
 
 
@@ -154,6 +155,7 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
         if rules.dead_threshold:
             is_evicted(run, state.key_of[gone] >> rules.shared_shift, entry)
         _forget_shared(run, gone)
+        # Middle TLBs lose the page at once (M9), private ones when the shoot-down arrives.
         if rules.inclusive:
             _drop_middle(run, gone, state.key_of[gone])
             shoot_down_holders(run, gone, row, now)
@@ -252,6 +254,7 @@ def is_bypassed(run: Run, tag: int) -> bool:
     size = state.bypassed.size
     if size > 0:
         place = _place_of(run, tag)
+        # A new tag displaces the oldest one, at the front.
         for at in range(max(place, 0), size - 1):
             state.bypassed[at] = state.bypassed[at + 1]
         state.bypassed[size - 1] = tag
@@ -272,6 +275,7 @@ def is_missed(run: Run, tag: int) -> None:
     """Learn from a tag that the shared TLB does not hold: it was bypassed wrongly where it is remembered."""
     state, place = run.state, _place_of(run, tag)
     if place >= 0:
+        # The gap moves to the old end, so it is filled first.
         for at in range(place, 0, -1):
             state.bypassed[at] = state.bypassed[at - 1]
         state.bypassed[0] = NO_TAG
@@ -301,6 +305,7 @@ def shoot_down_holders(run: Run, page: int, row: int, now: int) -> None:
     key, of = state.key_of[page], OF_INCLUSION
     peer = next_core(state.held, page * rules.words, rules.words, FIRST_WORD)
     while peer != NOBODY:
+        # The shared TLB is next to this core, so the message takes no link, but it counts.
         if peer == centre:
             count_messages(run, SHOT, ONE_MESSAGE, now)
             forward(run, KIND.shoot_down, NEWS, centre, key, row, of, page, NO_NOTE, peer, peer, now, now)
@@ -325,6 +330,7 @@ def shoot_down_others(run: Run, core: int, page: int, key: int, row: int, now: i
 def shoot_down_arrives(run: Run, peer: int, page: int, key: int, sender: int, row: int, now: int) -> None:
     """Take the page out of a core's own TLB, and acknowledge an unmapping."""
     inclusion = sender == OF_INCLUSION
+    # A shoot-down by inclusion tells no directory, so the entry sends news like any victim.
     invalidate(run, peer, page, key, row, now, TELLS if inclusion else SILENT)
     if not inclusion:
         forget_beliefs(run, peer, page)

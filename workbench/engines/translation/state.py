@@ -27,6 +27,7 @@ MIDDLE_COLUMN = OVER_TIME.index("middle")
 WINDOWS = 256
 """Windows of time: when they are full, two become one."""
 STEPS_AN_OCTAVE = 1024
+# Forty octaves above 2**16 end at 2**56, behind the last cycle.
 LATENCY_BINS = EXACT_LATENCIES + 40 * STEPS_AN_OCTAVE
 KINDS_OF_SERVICE, KINDS_OF_MESSAGE, COLUMNS_OVER_TIME = len(SERVED_BY), len(MESSAGES), len(OVER_TIME)
 DIRECTIONS = 4

@@ -53,6 +53,7 @@ def latency_bin(latency: int) -> int:
     if latency < EXACT_LATENCIES:
         return latency
     octave = 63 - leading_zeros(np.uint64(latency)) - 16
+    # Octave 0 begins at 2**16 and has 1,024 steps of 2**6. The step doubles with each octave.
     step = (latency >> (octave + 6)) - STEPS_AN_OCTAVE
     return EXACT_LATENCIES + octave * STEPS_AN_OCTAVE + step
 
@@ -93,6 +94,7 @@ def _halve_windows(run: Run, since: int) -> None:
     """Let two windows become one until a cycle lies within them."""
     counts, half = run.state.over_time, WINDOWS // 2 * COLUMNS_OVER_TIME
     while (since >> run.state.counters[COUNT.window_bits]) >= WINDOWS:
+        # In place: each sum is written before the windows that are still to be read.
         for at in range(half):
             row, column = at // COLUMNS_OVER_TIME, at % COLUMNS_OVER_TIME
             one = 2 * row * COLUMNS_OVER_TIME + column
@@ -123,6 +125,7 @@ def sample(run: Run) -> None:
         page = state.tlbs.entries[entry * ROW + PAGE]
         if page != NONE:
             first = next_core(state.held, page * rules.words, rules.words, FIRST_WORD)
+            # Count each page once, at the entry of its lowest holder.
             if first == entry // rules.private_entries:
                 _count_holders(run, page * rules.words, first)
 
@@ -143,6 +146,7 @@ def _count_holders(run: Run, row: int, first: int) -> None:
         holders[count] = peer
         count += 1
         peer = next_core(state.held, row, rules.words, peer + 1)
+    # Degrees count entries, not pages: each holder has one.
     state.degrees[count] += count
     for one in range(count):
         for other in range(one):

@@ -50,6 +50,7 @@ class Trace:
 
     def pieces_in_order(self) -> Iterator[Rows]:
         """Yield every row in the order in which cores issue: by cycle, then by core, then as in the trace."""
+        # Yield one piece late: its last cycle may continue in the next piece.
         held: Rows | None = None
         for rows, unsorted in self._pieces():
             if held is not None:
@@ -205,6 +206,7 @@ def link_rows(core, following, next_row) -> None:  # type: ignore[no-untyped-def
     """Note the row behind each in its core's order, and the first of each core: -1 = not known."""
     for one in range(next_row.size):
         next_row[one] = UNKNOWN
+    # Backward, so that each core's next row is known.
     for row in range(core.size - 1, -1, -1):
         following[row] = next_row[core[row]]
         next_row[core[row]] = row
@@ -228,11 +230,13 @@ def take_rows(  # type: ignore[no-untyped-def]
     unsorted, wrong, before = False, False, NO_CORE
     most_core, most_page = np.uint64(cores), np.uint64(pages)
     for row in range(cycle.size):
+        # Eight numbers of 64 bits are a cache line.
         if (row & 7) == 0:
             prefetch(cycle, row + AHEAD)
             prefetch(core, row + AHEAD)
             prefetch(page, row + AHEAD)
         now, who = cycle[row], to_int64(core[row])
+        # As unsigned numbers, negative ones are too large. No branch per row: the wrong row is searched for afterwards.
         wrong |= (now < after) | (np.uint64(who) >= most_core) | (np.uint64(page[row]) >= most_page)
         unsorted |= (now == after) & (who < before)
         after, before = now, who

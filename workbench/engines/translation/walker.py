@@ -79,6 +79,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
     """Let a request join the walk of its page, take a free walker, wait in the queue, or for a place in it (T5, T6)."""
     state = run.state
     counters = state.counters
+    # Set only here: a request that tries again still waits since its first arrival.
     state.misses[miss * MISS + OF.queued] = now
     tell_row(run, miss, SAYS.walk_request, NONE, now)
     if _joins(run, miss, now):
@@ -89,6 +90,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
         _start_walk(run, miss, FIRST_OF_BATCH, now)
     elif run.rules.software_walks and _core_walks(run, miss, now):
         return
+    # A queue length of 0 means no limit.
     elif run.rules.walk_queue == 0 or counters[COUNT.queue_length] < run.rules.walk_queue:
         _enter_queue(run, miss)
     else:
@@ -111,6 +113,7 @@ def _joins(run: Run, miss: int, now: int) -> bool:
     state.misses[state.misses[at + OF.last] * MISS + OF.next] = miss
     state.misses[at + OF.last] = miss
     state.counters[COUNT.walks_joined] += 1
+    # The walk has begun, so this request's wait at the walkers ends now.
     if state.misses[at + OF.begun] != NONE:
         state.misses[row + OF.begun] = now
         state.counters[COUNT.queued_latency] += now - state.misses[row + OF.queued]
@@ -119,7 +122,7 @@ def _joins(run: Run, miss: int, now: int) -> bool:
 
 @noinline
 def _opener_as_dead(run: Run, miss: int) -> int:
-    """Return the core that opened a walk of a page before the same unmapping as a miss, or -1: that walk fills nothing
+    """Return the miss that opened a walk of a page before the same unmapping as a miss, or -1: that walk fills nothing
     either."""
     rules, misses, row = run.rules, run.state.misses, miss * MISS
     if not rules.merges:
@@ -158,6 +161,7 @@ def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
     """Walk for a request, and whoever joins it; `number` is that of its batch, or `IN_SOFTWARE`."""
     misses, row = run.state.misses, miss * MISS
     levels = levels_to_read(run, misses[row + OF.key], misses[row + OF.name])
+    # The walk before it in the batch has read the upper levels of their common node.
     if number > FIRST_OF_BATCH:
         levels = min(levels, run.rules.batch_level)
     misses[row + OF.batch] = number
@@ -210,6 +214,7 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         return
     page, key = state.misses[row + OF.page], state.misses[row + OF.key]
     if state.misses[row + OF.dead]:
+        # The walk is over: no request with the same mark may join it while its answers are due.
         state.misses[row + OF.last] = NONE
     else:
         state.walking[page] = NO_WALK
@@ -227,6 +232,7 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         state.counters[COUNT.walkers_free] += 1
     while _has_place(run):
         _try_again(run, now)
+    # Last: `_answer_one` must see the events of this cycle that the next walk and the retries entered.
     if is_alone:
         _answer_one(run, miss, now)
 
@@ -308,6 +314,7 @@ def _try_again(run: Run, now: int) -> None:
     counters[COUNT.backlog_head] = run.state.misses[miss * MISS + OF.behind]
     if counters[COUNT.backlog_head] == NONE:
         counters[COUNT.backlog_tail] = NONE
+    # Without delay: the request waits at the shared TLB (T6), and has paid for its first look-up.
     if run.rules.shared_entries > 0 and _shared_answers(run, miss, now, now):
         run.state.misses[miss * MISS + OF.begun] = now
         return
@@ -381,6 +388,7 @@ def _is_of_node(run: Run, ended: int, miss: int) -> bool:
 @kernel
 def levels_saved(run: Run, key: int) -> int:
     """Return the levels that a walk of a large page does not read."""
+    # The two bits of class 0, pages of the machine's size, are 0.
     return (run.rules.levels_saved >> (2 * (key >> LARGE_BITS))) & 3
 
 
@@ -397,6 +405,7 @@ def levels_to_read(run: Run, key: int, name: int) -> int:
 @noinline
 def _levels_uncached(run: Run, name: int, saved: int) -> int:
     """Return the levels that neither a large page nor the page-walk cache saves."""
+    # From the lowest level: the first that is cached leaves the fewest to read.
     for upper in range(saved + 1, run.rules.levels):
         if look_up(run.state.walk_index, ONLY_SET, _upper_key(name, upper)) != NONE:
             return upper - saved
@@ -406,6 +415,7 @@ def _levels_uncached(run: Run, name: int, saved: int) -> int:
 @noinline
 def keep_levels(run: Run, key: int, name: int) -> None:
     """Keep the upper levels of a walk that has ended, the highest first."""
+    # The lowest level comes last, so that LRU keeps it longest.
     for kept in range(run.rules.levels - 1, levels_saved(run, key), -1):
         _keep_upper(run, _upper_key(name, kept))
 
@@ -413,6 +423,7 @@ def keep_levels(run: Run, key: int, name: int) -> None:
 @kernel
 def _upper_key(name: int, level: int) -> int:
     """Return an upper level of the page table, as the cache knows it: the part of the page's name, and the level."""
+    # Two bits are enough: a walk has at most three upper levels.
     return (name >> (LEVEL_BITS * level)) * 4 + level
 
 

@@ -97,6 +97,7 @@ class TwoChoices(ByLoad):
         one = below(see.memory, GENERATOR, see.count)
         if see.count > 1:
             two = below(see.memory, GENERATOR, see.count - 1)
+            # The second number is drawn among the other modules, so numbers from the first one on move up by 1.
             two += two >= one
             ahead = idle_slots(see.modules[one], see.free, see.totals, see.levers) - idle_slots(
                 see.modules[two], see.free, see.totals, see.levers

@@ -188,6 +188,7 @@ class MultilevelFeedback(ByChannel):
         for lap in range(2):  # the channels behind the last one, then the others
             for k in range(see.count):
                 if (see.channel[k] > see.memory[LAST]) == (lap == 0) and is_candidate(k, see.rank, see.fits, limit):
+                    # A boost puts every channel into the first queue, but memory changes only with a dispatch.
                     queue = see.memory[FIRST + 2 * see.channel[k]] if see.memory[PERIOD] == period else 0
                     if chosen == NOBODY or queue < lowest:
                         chosen, lowest = k, queue

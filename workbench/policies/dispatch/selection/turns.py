@@ -178,6 +178,7 @@ class DeficitRoundRobin(ByChannel):
                             chosen, fewest = k, needed
             if chosen == NOBODY:
                 return NOBODY
+            # All laps at once: candidates up to the chosen one were visited `fewest` times, those behind it once less.
             late = see.channel[chosen] <= last
             for k in range(see.count):
                 if is_candidate(k, see.rank, see.fits, limit):

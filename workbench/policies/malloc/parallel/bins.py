@@ -93,6 +93,7 @@ def ask_bins(see: Any, at: int, levers: int) -> int:
     which = 64 - leading_zeros(np.uint64(see.granules - 1))
     size = np.int64(1) << which
     heads, links = at + bins, at + bins + SIZES
+    # Heads and links are stored plus 1, so that zeroed memory has empty lists.
     start = memory[heads + which] - 1
     if start >= 0:
         memory[heads + which] = memory[links + start]

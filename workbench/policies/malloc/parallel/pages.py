@@ -81,6 +81,7 @@ class ScatteredPages(ParallelHeap):
             return next_page(see, width, most)
         entry = TABLE + own[AT_PAGE] * width
         if own[STAGE] == OPENS:
+            # Another request may have opened the page during the swap (R35).
             if memory[entry + SIZE] == 0:
                 memory[entry + SIZE] = granules
             if granules <= memory[entry + SIZE] <= most:
@@ -90,6 +91,7 @@ class ScatteredPages(ParallelHeap):
         size = memory[entry + SIZE]
         capacity = memory[PAGE] // max(size, 1)
         if own[STAGE] == COUNTS:
+            # The page may have become full, or changed its size, since the look.
             if not granules <= size <= most or memory[entry + COUNT] >= capacity:
                 return pass_by(see, width, most)
             memory[entry + COUNT] += 1

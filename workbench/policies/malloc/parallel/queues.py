@@ -110,6 +110,7 @@ class PageQueue(_Queues):
             own[STAGE] = WALKS
             if memory[words + COUNT] < 0:
                 see.out[WORD], see.out[CYCLES] = words + REFILL, int(see.levers[CHUNK_CYCLES])
+                # The pages under way suffice for all requests that lack one, this one included (R37).
                 if memory[words + COUNT] + memory[words + PROMISED] >= 0:
                     own[STAGE] = FOLLOWS
                     return ADD
@@ -125,6 +126,7 @@ class PageQueue(_Queues):
                 memory[words + COUNT] += memory[CHUNK] >> which
                 memory[words + LENGTH] += memory[CHUNK] >> which
         if own[STAGE] in (REFILLS, FOLLOWS):
+            # Other requests that go on will take every page of the line.
             if memory[words + LENGTH] == memory[words + GOING]:
                 memory[words + COUNT] += 1
                 return NULL
@@ -268,6 +270,7 @@ def reserve(memory: np.ndarray, own: np.ndarray, words: int, which: int) -> int:
             if start < 0:
                 return -1
             memory[memory[TABLE] + start // memory[CHUNK] * width + LEFT] = memory[CHUNK] >> which
+        # The request that opens a chunk holds the front word for it (R38).
         chunk, own[OPENED] = start // memory[CHUNK], 1
         memory[memory[TABLE] + chunk * width + IN_LINE] = 0
         memory[words + OPEN] = chunk + 1

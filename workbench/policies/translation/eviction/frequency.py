@@ -70,6 +70,7 @@ class LFU(Eviction):
         uses, last = see.memory[row + USES] + 1, last_of_count(nodes, way)
         behind = newer(nodes, last)
         alone = last == way and see.memory[row_of(nodes, see.memory[row + OLDER]) + COUNT] != see.memory[row + COUNT]
+        # The entry is alone in its count, and no entry has the next count, so it keeps its place.
         if alone and see.memory[row_of(nodes, behind) + USES] != uses:
             see.memory[row + USES] = uses
             return

@@ -121,11 +121,13 @@ def trim_gone(memory: np.ndarray, own: int, ways: int) -> None:
     nodes = nodes_of(memory, own)
     gone_once, gone_again = list_head(ways, ONCE + GONE), list_head(ways, AGAIN + GONE)
     once, left_once = length(nodes, list_head(ways, ONCE)), length(nodes, gone_once)
+    # Case A of the paper with all ways seen once: the victim does not become a ghost.
     if once == ways:
         memory[own + KEEPS] = 0
     elif once + left_once >= ways:
         forget(nodes, list_head(ways, ONCE + FREE), oldest(nodes, gone_once))
     elif left_once + length(nodes, gone_again) >= ways:
+        # Case B: entries and ghosts together are twice the ways.
         forget(nodes, list_head(ways, ONCE + FREE), oldest(nodes, gone_again))
 
 
@@ -174,6 +176,7 @@ class ARC(Eviction):
             see.memory[own + CHOOSES], see.memory[own + KEEPS] = 1, 1
             once, target = length(nodes, list_head(see.ways, ONCE)), see.memory.view(np.float64)[own + TARGET]
             full = once > target or (once == target and see.memory[own + SEEN] == AGAIN)
+            # If all ways were seen once, the other list is empty.
             see.memory[own + FROM] = ONCE if (full and once > 0) or once == see.ways else AGAIN
             if see.memory[own + SEEN] == 0:
                 trim_gone(see.memory, own, see.ways)
@@ -191,6 +194,7 @@ class ARC(Eviction):
         if not see.fresh:
             move(nodes, list_head(see.ways, AGAIN), way)
             return
+        # Only now is it known which candidate left: the one whose way is filled.
         here, key = leave_list(nodes, way), row_of(nodes, way) + KEY
         if see.memory[own + CHOOSES] and see.memory[own + KEEPS]:
             remember(nodes, list_head(see.ways, ONCE + FREE), here + GONE, see.memory[key])

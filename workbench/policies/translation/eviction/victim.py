@@ -77,6 +77,7 @@ def _past_protected(  # type: ignore[no-untyped-def]
     for turn in range(turns):
         if turn > 0:
             nth = turn % batch if policy.fallback == LOOP else turn
+            # The literal loop starts over at the first candidate (V12).
             before = chosen if nth > 0 else NONE_YET
             chosen = _ask(
                 policy, nth, before, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
@@ -84,6 +85,7 @@ def _past_protected(  # type: ignore[no-untyped-def]
             if chosen < 0:
                 return chosen
         shared = degree(entries, holders, spread, base, words, chosen)
+        # A degree at the threshold protects, or, if low degrees are protected, a degree below it.
         if (shared >= policy.share_threshold) != (policy.protects == HIGH):
             return chosen
         if policy.fallback == LOWEST_DEGREE and shared < least:
