@@ -574,7 +574,6 @@ def _from_words(field: Field, words: np.ndarray) -> Any:
     if not field.is_array:
         return words[:1].view(field.dtype)[0].item()
     items = int(words[_ITEMS])
-    # An empty array may have no address.
     if items == 0:
         return np.zeros(0, field.dtype)
     kind = ctypes.POINTER(np.ctypeslib.as_ctypes_type(field.dtype))

@@ -291,7 +291,7 @@ _ALIGNED = tuple(np.uint64(sum(1 << k for k in range(0, WORD, 1 << order))) for 
 @kernel
 def order_of(length: int) -> int:
     """Return the order of the smallest block that holds a length."""
-    # Of one segment the argument is 0, which has 64 leading zeros: order 0.
+    # For one segment the argument is 0, which has 64 leading zeros: order 0.
     return WORD - leading_zeros(np.uint64(length - 1))
 
 

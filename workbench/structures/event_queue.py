@@ -121,7 +121,7 @@ def peek_order(queue: EventQueue) -> int:
     soonest = queue.counters[SOONEST]
     if soonest - queue.counters[NOW] >= TURN:
         return first_order(queue)
-    # Events of this cycle in the heap may precede those of the wheel.
+    # Events of the cycle `soonest` that are still in the heap may precede those of the wheel.
     while queue.counters[LATER] > 0 and queue.heap[0] <= soonest:
         _put_in_wheel(queue, _take_later(queue), soonest)
     return queue.events[queue.first[soonest & (TURN - 1)] * EVENT + ORDER]

@@ -103,7 +103,8 @@ def holds_half_a_character(content: np.ndarray) -> bool:
 
 def _walked(content: np.ndarray) -> np.ndarray:
     """Return the result of the walk, where it ended, and whether a text on the way holds half a character: int64[3]."""
-    # int16: no value has more than `MOST_PARTS` parts. Each opcode adds one value at most.
+    # int16: no value has more than `MOST_PARTS` parts. Each opcode adds one value at most, so
+    # the content's length is enough.
     rooms = (np.zeros(content.size + 2, np.int16), np.zeros(content.size + 2, np.int16))
     marks, found = np.zeros(content.size + 2, np.int64), np.zeros(3, np.int64)
     walk(content, rooms[0], rooms[1], marks, found)
@@ -179,7 +180,7 @@ def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.nda
                 memo[place] = stack[top - 1]
                 noted += 1
             else:
-                # An entry that was never written holds 0. Loading fails there; the walk goes on with one value.
+                # An entry that was never written holds 0. Loading fails there; the walk goes on with a value of one part.
                 stack[top] = memo[place] if memo[place] > 1 else 1
                 top += 1
         elif kind <= JOINS:

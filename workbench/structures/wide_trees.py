@@ -133,7 +133,7 @@ def _split(trees: np.ndarray, above: int, place: int) -> None:
 @noinline
 def _fill_up(trees: np.ndarray, above: int, place: int) -> None:
     """Let the node at a place share with its neighbor below the same node: evenly, or one takes all."""
-    # The last node has a neighbor on its left alone.
+    # The last node has a neighbor only on its left.
     place = min(place, trees[above + COUNT] - 2)
     low, high = trees[above + NUMBERS + place], trees[above + NUMBERS + place + 1]
     has, other = trees[low + COUNT], trees[high + COUNT]

@@ -49,7 +49,7 @@ def _put_all_forward(columns: Columns, rules: Rules, state: State, now: int) -> 
         while state.offered[channel] < rules.offers and state.upcoming[channel] != NONE:
             entry = state.upcoming[channel]
             arrival = columns.arrival[group_of(columns, state, entry)]
-            # A channel is a FIFO: entries behind this one wait for it, even if they arrived before (R2).
+            # A channel is a FIFO: entries behind this one wait for it, even if they arrived earlier (R2).
             if arrival > now:
                 state.counters[COUNT.next_arrival] = min(state.counters[COUNT.next_arrival], arrival)
                 break

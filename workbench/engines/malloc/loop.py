@@ -361,7 +361,8 @@ def grow(run: Run, at: int, granules: int, now: int) -> None:
     state.counters[COUNT.now] = now
     state.held[request] += now - state.growth[at, SINCE]
     served, lasts = False, holds_for(run, at)
-    # A refused chunk answers null (spec 6, E8): the whole request is not tried again.
+    # With the chunk refused, the whole request cannot be served and is not tried again. Its parts may be; what is still
+    # refused gets null (spec 6, E8).
     if granules > 0:
         extend(run.rules, run.arena, run.policies, state, at, granules, now)
         served = ask_heap(run, request, at, run.cuts.first[request], run.cuts.first[request + 1], now)

@@ -40,7 +40,8 @@ def new_pool(setup: Setup, seed: int, rows: int) -> Part:
     engine.check_levers(case)
     begun = Beginning(case, checked=not all(policy.built_in for policy in answering(case.slots)))
     columns = Columns(*np.zeros((5, rows), np.int64))._replace(names=np.full(rows, NONE))
-    # The requests are not known yet: space is for the smallest and the largest that there may be.
+    # The requests are not known yet, so the state is sized as if the smallest and the largest possible ones were among
+    # them.
     extreme = np.array([1, int(begun.tables.capacity.max())])
     largest = columns._replace(need=np.r_[columns.need, extreme], names=np.full(rows + extreme.size, NONE))
     state = begun.state(room_for(largest, begun.rules, moves_expected(rows, begun.rules)))

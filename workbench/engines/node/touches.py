@@ -79,9 +79,10 @@ def first_touch(run: Run, task: int, phase: int) -> None:
     access = _plan_touch(run, task, phase, max(row[TASK.wave], 0), present(run))
     if access == NONE:
         return
-    # With `touches_hold: none` the path goes on before the touch is answered: the access keeps what it came to.
     of_touch = run.state.access[access]
     of_touch[ACCESS.computed], of_touch[ACCESS.stalled] = present(run), row[TASK.stalled]
+    # With `touches_hold: none` the path goes on before the touch is answered. So the access keeps a copy of the path's
+    # parts up to here.
     of_touch[ACCESS.compute], of_touch[ACCESS.lock], of_touch[ACCESS.service] = path[COMPUTE], path[LOCK], path[SERVICE]
     of_touch[ACCESS.chunk], of_touch[ACCESS.shot] = path[CHUNK], path[SHOT]
 

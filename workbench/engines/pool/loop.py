@@ -197,7 +197,7 @@ def give_up(run: Service) -> None:
     _refuse(run, row)
     _leave(waiting, row, NONE)
     _answer(state, waiting, row, state.counters[COUNT.free_at] - since)
-    # Otherwise each was tried when memory came back, and none has come back since.
+    # Without `first_come` each was tried when it was asked and whenever memory came back since; a refusal frees nothing.
     if run.rules.first_come:
         _try_queue(run)
 

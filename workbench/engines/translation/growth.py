@@ -122,8 +122,8 @@ def without_unknown_pages(rules: Rules, state: State, numbers: PageNumbers) -> t
     new = np.cumsum(known) - 1
     for table, rows, column in places:
         table[rows, column] = new[table[rows, column]]
-    # Entries have their new numbers by now: `_moved` builds hash tables from them.
     numbers = renumbered(numbers, known)
+    # Entries have their new numbers by now: `_moved` builds hash tables from them.
     return numbers, _moved(rules, state, known)._replace(numbers=numbers, key_of=numbers.pages)
 
 

@@ -307,7 +307,7 @@ def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) ->
     """Send the probe to the next core of the ring, or, after the last, ask the shared TLB."""
     rules, misses, row = run.rules, run.state.misses, miss * MISS
     misses[row + OF.tries] += 1
-    # After cores - 1 steps the probe would reach its own core.
+    # The first cores - 1 steps reach every other core; one more would reach the probe's own.
     if misses[row + OF.tries] > min(run.policies.plan.reach, rules.cores - 1):
         misses[row + OF.peer] = NO_PEER
         ask_shared(run, miss, leave, now)
