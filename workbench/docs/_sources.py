@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from workbench.docs import PAGES, ROOT, SPECIFICATION
-from workbench.docs._facts import citation, extras, fact, license_text
+from workbench.docs._facts import citation, extras, fact, license_text, probes_table, proofs_table, speed_table
 from workbench.docs._outputs import with_outputs
 from workbench.docs.drawings import drawn
 from workbench.docs.kept_verdicts import case_line, count, estimate, of_run
@@ -65,6 +65,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "extras": extras,
     "citation": citation,
     "license": license_text,
+    "speed": speed_table,
+    "proofs": proofs_table,
+    "probes": probes_table,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
 """What `{{table NAME}}` stands for."""
