@@ -70,11 +70,6 @@ def citation() -> str:
     return code("\n".join(["@software{gpu_policy_workbench,", *lines, "}"]), "bibtex")
 
 
-def license_text() -> str:
-    """Return the text of the license."""
-    return code((ROOT / "LICENSE").read_text(encoding="utf-8"), "text")
-
-
 def speed_table() -> str:
     """Return the table of measured ratios of processor time (`python -m benchmarks`)."""
     rows = (
