@@ -40,7 +40,6 @@ def _facts() -> dict[str, object]:
         "version": project["version"],
         "license": project["license"],
         "python": project["requires-python"].removeprefix(">="),
-        "modules": f"{sum(1 for _ in (ROOT / 'workbench').rglob('*.py')):,}",
         "engines": sum(1 for one in OWN.values() if one.engine),
         "questions": len(questions()),
         "policies": sum(len(policies(question)) for question in questions()),
