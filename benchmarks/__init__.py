@@ -1,7 +1,7 @@
 """Speed, as ratios of processor time: the workbench and a reference take turns in the same run.
 
 Every benchmark is a function that returns rows of `benchmarks.turns`. It asserts how many events there were, so that no
-speed comes from doing less. No test asserts a ratio. `python -m benchmarks` runs all of them and keeps the table that
+speed comes from doing less. No test asserts a ratio. `python -m benchmarks` runs all of them and keeps the ratios that
 docs/pages/speed.md shows.
 """
 

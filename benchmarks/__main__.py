@@ -1,6 +1,6 @@
-"""Run the benchmarks, and keep the table that docs/pages/speed.md shows.
+"""Run the benchmarks, and keep the ratios that docs/pages/speed.md shows.
 
-$ python -m benchmarks                      # all, into data/speed.csv and the page
+$ python -m benchmarks                      # all, into data/speed.csv
 $ python -m benchmarks place_free importers # these, the other rows stay as they are
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 
 from benchmarks import BENCHMARKS, run
-from benchmarks.page import keep, kept, write_page
+from benchmarks.kept_ratios import keep, kept
 
 
 def main() -> None:
-    """Measure; after each benchmark write the data, then the page from the data."""
+    """Measure, and write the data after each benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks")
     names = parser.parse_args().names or list(BENCHMARKS)
@@ -21,7 +21,6 @@ def main() -> None:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     for name in names:
         keep([*(row for row in kept() if row["name"] != name), *run([name])])
-        write_page()
 
 
 if __name__ == "__main__":

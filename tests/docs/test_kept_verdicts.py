@@ -12,7 +12,7 @@ from workbench.docs import _sources as sources
 from workbench.docs import kept_verdicts as room
 from workbench.docs.kept_verdicts import KeptRun, case_line, count, estimate, is_former, kept_run, statistic_of
 
-BY_HAND = ("reading.md", "choose.md", "verdict/index.md")
+BY_HAND = ("choose.md", "verdict/index.md")
 FIGURE = re.compile(
     r"\b(?:mean|median)\s+\d|\d[\d,.]*\s+(?:cycles|cases|times as|paired seeds|seeds)\b|\d+ of \d+|\d\.\d+ \["
 )
@@ -43,7 +43,7 @@ def test_each_number_is_called_what_the_data_say_that_it_is():
     rows = json.loads((VERDICT / "verdict.json").read_text())
     (case,) = [one for row in rows for one in row["cases"] if row["id"] == "H1.1" and one["case"] == FIRST]
     assert "mean difference 13.39" in case["note"]
-    assert "mean 13 [10, 17] cycles" in filled("reading.md")
+    assert "mean 13 [10, 17] cycles" in filled("verdict/index.md")
     assert "drain sooner by mean 13.39 cycles" in filled("choose.md") and "median 13" not in filled("choose.md")
     assert estimate("H3.1", "a channel a priority, wait_mean_cycles[1]") == "ratio of means 1.175"
 

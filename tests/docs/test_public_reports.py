@@ -19,7 +19,7 @@ from workbench.runs.run import PlannedPoint
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "sweeps/dispatch/reports"
-PAGE = ROOT / "docs/pages/reports.md"
+PAGE = ROOT / "docs/pages/residency.md"
 SWEEPS = sorted(REPORTS.glob("*.yaml"))
 SPREADING = ("round_robin", "least_waves", "most_residual", "worst_fit_module")
 PACKING = ("best_fit_module", "first_module")

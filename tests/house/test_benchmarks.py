@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import benchmarks
-from benchmarks import costs_of_a_run, mutants, page, turns
+from benchmarks import costs_of_a_run, kept_ratios, mutants, turns
 from tests.slow import compiled_only
+from workbench.docs import _facts
 from workbench.metrics import dispatch_rows, statistics
 
 SMALL = {
@@ -35,29 +36,22 @@ def test_every_benchmark_is_run_here():
     assert set(SMALL) == set(benchmarks.BENCHMARKS)
 
 
-def test_the_page_has_the_table_of_the_kept_data():
-    assert f"{page.BEGIN}\n{page.table()}\n{page.END}" in page.PAGE.read_text(encoding="utf-8")
-
-
 def test_the_kept_data_have_every_benchmark_with_its_ratio_between_its_quartiles():
-    rows = page.kept()
+    rows = kept_ratios.kept()
     assert [*dict.fromkeys(row["name"] for row in rows)] == [*benchmarks.BENCHMARKS]
     assert all(0 < float(row["low"]) <= float(row["ratio"]) <= float(row["high"]) for row in rows)
     assert all(int(row["rounds"]) >= 5 for row in rows)
 
 
 def test_rows_that_are_measured_again_replace_their_own_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "DATA", tmp_path / "speed.csv")
-    monkeypatch.setattr(page, "PAGE", tmp_path / "speed.md")
-    page.PAGE.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
+    monkeypatch.setattr(kept_ratios, "DATA", tmp_path / "speed.csv")
+    monkeypatch.setattr(_facts, "SPEED", tmp_path / "speed.csv")
     made = turns.row("place_free", "first_fit", "C++", 10, "operations", turns.Ratio(0.5, 0.25, 2.0), 7)
     absent = turns.row("dispatch_full", "16 modules", "SimPy", 10, "groups", None, 7)
-    page.keep([absent, made])
-    page.write_page()
-    first, second = page.kept()
+    kept_ratios.keep([absent, made])
+    first, second = kept_ratios.kept()
     assert (first["name"], first["rounds"], second["ratio"]) == ("place_free", "7", "")
-    text = page.PAGE.read_text()
-    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    text = _facts.speed_table()
     assert "| `place_free` | first_fit | C++ | 0.5 | 0.25 to 2 |" in text
     assert "| `dispatch_full` | 16 modules | SimPy (not installed) | - |  |" in text
 

@@ -49,6 +49,7 @@ def build(out: Path = BUILD, executed: bool = True, workers: int = 2) -> Path:
         raise InputError("the site is built in a checkout of the project: this package has none around it.")
     assemble(out / "source", executed)
     _sphinx(out, workers)
+    write_moved(out / "html")
     if dead := dead_links(out / "html"):
         raise WorkbenchError(f"{len(dead)} links lead nowhere: {'; '.join(dead[:10])}")
     return out / "html" / "index.html"
@@ -63,6 +64,30 @@ def _sphinx(out: Path, workers: int) -> None:
     status = main(["-q", "-W", "--keep-going", "-a", "-j", str(workers), "-b", "html", *folders])
     if status:
         raise WorkbenchError("Sphinx had something to warn of; its sentences stand above.")
+
+
+MOVED = {
+    "concepts": "glossary.html#concepts-in-one-picture",
+    "engines": "choose.html#which-engine-do-i-need",
+    "memory_reports": "advise.html#public-memory-reports-compared",
+    "reading": "verdict/index.html#how-to-read-a-verdict",
+    "reports": "residency.html#hangs-and-residency-in-public-reports",
+    "workers": "machines.html#what-workers-promise",
+    "your_package": "own_parts.html#your-own-package",
+}
+"""Former pages of the first folder, and the part of a page that has their text."""
+_MOVED_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>This page has moved</title>
+<meta content="This page has moved." name="description">
+<meta http-equiv="refresh" content="0; url={target}"></head>
+<body><p>This page has moved: <a href="{target}">{target}</a></p></body></html>
+"""
+
+
+def write_moved(html: Path) -> None:
+    """Write a page at each former address of a built site; it leads to the present one."""
+    for former, target in MOVED.items():
+        (html / f"{former}.html").write_text(_MOVED_PAGE.format(target=target), encoding="utf-8")
 
 
 def assemble(folder: Path, executed: bool = True) -> None:

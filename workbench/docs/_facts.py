@@ -1,14 +1,25 @@
-"""Facts of the project on pages: version, license, extras, citation, from the files that declare them."""
+"""Facts of the project on pages, from the files that declare them: version, license, counts, measured ratios."""
 
 from __future__ import annotations
 
+import csv
+import functools
+import re
 import tomllib
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from workbench.docs import ROOT
+from workbench.docs import ROOT, SWEEPS
 from workbench.docs.markdown import code, table
+from workbench.mechanisms.catalogue import OWN
+from workbench.policies.catalogue import load_all
+from workbench.policies.policy import policies, questions
+
+SPEED = ROOT / "data" / "speed.csv"
+CIRCUITS = ROOT / "data" / "circuits"
 
 
 def fact(name: str) -> str:
@@ -17,14 +28,25 @@ def fact(name: str) -> str:
     >>> fact("license"), fact("python")
     ('BSD-3-Clause', '3.11')
     """
+    return str(_facts()[name])
+
+
+@functools.cache
+def _facts() -> dict[str, object]:
     project = _project()
-    facts = {
+    load_all()
+    slices = (ROOT / "tests" / "slices.py").read_text(encoding="utf-8")
+    return {
         "version": project["version"],
         "license": project["license"],
         "python": project["requires-python"].removeprefix(">="),
-        "modules": f"{sum(1 for _ in (ROOT / 'workbench').rglob('*.py')):,}",
+        "engines": sum(1 for one in OWN.values() if one.engine),
+        "questions": len(questions()),
+        "policies": sum(len(policies(question)) for question in questions()),
+        "reports": sum(1 for _ in (SWEEPS / "dispatch" / "reports").glob("*.yaml")),
+        "slices": re.findall(r"^COUNT = (\d+)$", slices, re.MULTILINE)[0],
+        "slices_a_commit": re.findall(r"^DRAWN = (\d+)$", slices, re.MULTILINE)[0],
     }
-    return str(facts[name])
 
 
 def _project() -> dict[str, Any]:
@@ -47,6 +69,44 @@ def citation() -> str:
     return code("\n".join(["@software{gpu_policy_workbench,", *lines, "}"]), "bibtex")
 
 
-def license_text() -> str:
-    """Return the text of the license."""
-    return code((ROOT / "LICENSE").read_text(encoding="utf-8"), "text")
+def speed_table() -> str:
+    """Return the table of measured ratios of processor time (`python -m benchmarks`)."""
+    rows = (
+        [
+            f"`{row['name']}`",
+            row["variant"],
+            row["reference"],
+            row["ratio"] or "-",
+            f"{row['low']} to {row['high']}" if row["ratio"] else "",
+        ]
+        for row in _rows(SPEED)
+    )
+    return table(["benchmark", "workbench", "reference", "ratio", "quartiles"], rows)
+
+
+def proofs_table() -> str:
+    """Return the table of proofs that two circuits are equal, by size (`python -m benchmarks.proofs`)."""
+    cells = []
+    for size, group in groupby(_rows(CIRCUITS / "proofs.csv"), key=lambda row: row["size"]):
+        rows = sorted(group, key=lambda row: float(row["seconds"]))
+        slowest = rows[-1]
+        equal = sum(row["verdict"] == "equal" for row in rows)
+        pair = f"`{slowest['first']}`, `{slowest['second']}`"
+        cells.append([size, len(rows), equal, slowest["seconds"], pair])
+    return table(["blocks or segments", "pairs", "proven equal", "longest proof, s", "of the pair"], cells)
+
+
+def probes_table() -> str:
+    """Return the table of exact probes on the Pareto front of area and delay, with the tree for comparison."""
+    front = [row for row in _rows(CIRCUITS / "probe_search.csv") if row["blocks"] == "64"]
+    cells = [
+        [f"`{row['probe']}`", row["relative_area"], row["relative_delay"], row["verdict"] or "-"]
+        for row in sorted(front, key=lambda row: float(row["relative_area"]))
+        if row["front"] or row["probe"] == "prefix_suffix_tree"
+    ]
+    return table(["probe of 64 blocks", "relative area", "relative delay", "against the tree"], cells)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from workbench.docs import PAGES, ROOT, SPECIFICATION
-from workbench.docs._facts import citation, extras, fact, license_text
+from workbench.docs._facts import citation, extras, fact, probes_table, proofs_table, speed_table
 from workbench.docs._outputs import with_outputs
 from workbench.docs.drawings import drawn
 from workbench.docs.kept_verdicts import case_line, count, estimate, of_run
@@ -37,7 +37,6 @@ from workbench.docs.spec_links import SPEC_OF, linked
 from workbench.former_modules import moved
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
-_OF_VERDICTS = re.compile(r"\{\{(?P<what>count|estimate|case|verdicts|run|fact) (?P<rest>[^}]*)\}\}")
 _LINK = re.compile(r"(?P<bang>!?)\[(?P<words>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
 
 BUILT = {
@@ -64,10 +63,23 @@ TABLES: dict[str, Callable[[], str]] = {
     "former_modules": lambda: former_modules_table(),
     "extras": extras,
     "citation": citation,
-    "license": license_text,
+    "speed": speed_table,
+    "proofs": proofs_table,
+    "probes": probes_table,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
 """What `{{table NAME}}` stands for."""
+
+WORDS: dict[str, Callable[[str], str]] = {
+    "count": lambda rest: count(*rest.split(" ", 1)),
+    "estimate": lambda rest: estimate(*rest.split(" ", 1)),
+    "case": lambda rest: case_line(*rest.split(" ", 1)),
+    "verdicts": verdicts_on,
+    "run": of_run,
+    "fact": fact,
+}
+"""What stands for a number or a few words within a line."""
+_WORD = re.compile(rf"\{{\{{(?P<what>{'|'.join(WORDS)}) (?P<rest>[^}}]*)\}}\}}")
 
 
 def handwritten_pages(run: bool = True) -> Iterator[Page]:
@@ -103,37 +115,24 @@ def former_modules_table() -> str:
 def page(here: str, text: str, folder: Path, room: str = "") -> Page:
     """Return a page of a text of the project."""
     title = next((line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")), here)
-    filled = _OF_VERDICTS.sub(_of_verdicts, text)
+    filled = _WORD.sub(lambda match: WORDS[match["what"]](match["rest"].strip()), text)
     body = linked(rewritten(filled, folder), SPEC_OF.get(room))
     return Page(here, title, _MARK.sub(lambda match: _filled(match, here), body))
 
 
-def _of_verdicts(match: re.Match[str]) -> str:
-    """Return the text for a number or a word of the kept verdicts."""
-    rest = match["rest"].strip()
-    if match["what"] == "run":
-        return of_run(rest)
-    if match["what"] == "fact":
-        return fact(rest)
-    if match["what"] == "verdicts":
-        return verdicts_on(rest)
-    id, _, of = rest.partition(" ")
-    return {"count": count, "estimate": estimate, "case": case_line}[match["what"]](id, of)
-
-
 def _filled(match: re.Match[str], here: str) -> str:
-    rest = match["rest"].strip()
-    if match["what"] == "drawing":
+    what, rest = match["what"], match["rest"].strip()
+    if what == "drawing":
         return drawn(rest)
-    if match["what"] == "table":
+    if what == "table":
         return TABLES[rest]()
-    if match["what"] == "file":
-        return code((ROOT / rest).read_text(encoding="utf-8"), "yaml")
-    if match["what"] == "include":
+    if what == "file":
+        return code((ROOT / rest).read_text(encoding="utf-8"), "yaml" if rest.endswith(".yaml") else "text")
+    if what == "include":
         return included(rest, here)
-    if match["what"] in ("output", "script"):
+    if what in ("output", "script"):
         return with_outputs(match[0], run=False)
-    raise KeyError(f"{here}: there is no {match['what']!r} to fill in")
+    raise KeyError(f"{here}: there is no {what!r} to fill in")
 
 
 def included(what: str, here: str) -> str:
@@ -170,11 +169,6 @@ def specification_pages() -> Iterator[Page]:
         words = f"What the source document requires, item by item: {title}."
         full = sections(body, toctree(others) if file.stem == "index" else "")
         yield Page(here, title, full, description=words)
-
-
-def anchors(page: str) -> list[str]:
-    """Return the anchors of a page of the specification, in their order."""
-    return re.findall(r'<a id="([^"]+)"></a>', page)
 
 
 def rewritten(text: str, folder: Path) -> str:

@@ -1,6 +1,6 @@
 """Public reports of out-of-memory errors as small programs: the advice, and what the projects did.
 
-The sizes are those of the reports. `docs/pages/memory_reports.md` has a row for each.
+The sizes are those of the reports. `docs/pages/advise.md` has a row for each.
 """
 
 import pickle
@@ -15,7 +15,7 @@ from tests.recorded_torch import Recorder
 from workbench.advice.torch_memory.trial import evaluate, with_smallest_card
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 
-PAGE = Path("docs/pages/memory_reports.md")
+PAGE = Path("docs/pages/advise.md")
 
 
 def advised(folder, recorder):
