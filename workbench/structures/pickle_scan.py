@@ -180,7 +180,8 @@ def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.nda
                 memo[place] = stack[top - 1]
                 noted += 1
             else:
-                # An entry that was never written holds 0. Loading fails there; the walk goes on with a value of one part.
+                # An entry that was never written holds 0. Loading fails there; the walk goes on with a value of one
+                # part.
                 stack[top] = memo[place] if memo[place] > 1 else 1
                 top += 1
         elif kind <= JOINS:

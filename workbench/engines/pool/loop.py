@@ -197,7 +197,8 @@ def give_up(run: Service) -> None:
     _refuse(run, row)
     _leave(waiting, row, NONE)
     _answer(state, waiting, row, state.counters[COUNT.free_at] - since)
-    # Without `first_come` each was tried when it was asked and whenever memory came back since; a refusal frees nothing.
+    # Without `first_come` each was tried when it was asked and whenever memory came back since.
+    # A refusal frees nothing.
     if run.rules.first_come:
         _try_queue(run)
 

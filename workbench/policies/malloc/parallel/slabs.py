@@ -104,7 +104,8 @@ class Slabs(ParallelHeap):
                 if current < 0:
                     return NULL
                 memory[CURRENT + which] = current + 1
-            # `next_slab` may return a slab that has reached the limit but is not full; then any free block serves (R36, step 2).
+            # `next_slab` may return a slab that has reached the limit but is not full; then any free block serves (R36,
+            # step 2).
             limit = capacity
         if current < 0 or memory[memory[TABLE] + current * width + COUNT] >= limit:
             see.out[WORD], see.out[CYCLES] = CURRENT + which, int(see.levers[SLAB_CYCLES])
