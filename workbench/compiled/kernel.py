@@ -189,7 +189,7 @@ LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
 def _compiled(function: _Function, *signature: Any, part: str = "", **options: Any) -> Any:
     # Without the entry that C would call it by, which no caller uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
-    # Numba takes these settings from its module, not as arguments, when it defines a function.
+    # Numba takes these from its modules `config` and `caching`, not as arguments, when it defines a function.
     theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, _caching.IndexDataCacheFile
     if options["cache"]:
         folder = os.path.join(cache_folder(function.__module__), part)
@@ -265,7 +265,7 @@ class _Lower(Lower):
         result = super()._lower_call_normal(fnty, expr, signature)
         theirs = called_by_symbol(fnty, signature)
         if theirs is not None:
-            # Numba has just linked the callee's code in; a call by symbol does without it.
+            # Numba has just listed the callee's code to be linked in; a call by symbol does without it.
             self.library._linking_libraries.remove(theirs)
         return result
 

@@ -179,7 +179,7 @@ def _attempt(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now
     counters = state.counters
     if counters[COUNT.waits] and rules.retry_cycles > 0:
         missed = now - counters[COUNT.tried]
-        # The tries since the last one would have been refused too: they are counted, not made.
+        # Nothing that could help came since the last try: those in between count as refused without being made.
         counters[COUNT.attempts] += (missed if rules.retry_cycles == 1 else missed // rules.retry_cycles) - 1
     counters[COUNT.attempts] += 1
     counters[COUNT.tried] = now

@@ -97,7 +97,7 @@ class Child:
             env={**os.environ, **environment},
         )
         os.close(lifeline)
-        # If the child's end stayed open here, this process would not notice that the child has ended.
+        # If the child's end stayed open here, the socket would not tell when the child has ended.
         theirs.close()
         self._connection = Connection(ours.detach())
 

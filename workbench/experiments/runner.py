@@ -380,5 +380,5 @@ def _unlike(name: str, before: float, now: float) -> str:
 
 
 def _bits(value: float) -> bytes:
-    # Compare bits: NaN equals NaN, and 0.0 differs from -0.0.
+    # Compare bits: NaN equals a NaN of the same sign and payload, and 0.0 differs from -0.0.
     return struct.pack("<d", float(value))

@@ -218,7 +218,7 @@ class Store:
             # If the files are gone, this raises the more helpful sentence.
             self.prove_place()
             raise
-        # Only after the write succeeded: otherwise the next rows bring these texts again.
+        # Only once they are written: after a write that failed, the next rows must bring these texts again.
         if origins or reads:
             self._there.update(origins, reads)
         if time.monotonic() - self._looked >= LOOK_SECONDS:

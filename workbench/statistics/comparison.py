@@ -347,12 +347,12 @@ def _size(sizes: np.ndarray, level: float, is_ratio: bool) -> tuple[Interval, fl
     """Return the mean of the sizes with its interval, as a ratio or as it is, and the p of Student's t."""
     t, p = _t_and_p(sizes)
     interval = mean_interval(sizes, level=level)
-    # Student's t gives no limits without spread. The interval is a point if the sign test rejects, or if all sizes are
-    # 0.
+    # Student's t gives no limits without spread. The interval is a point if the sign test rejects, or if there are
+    # several sizes and all are 0.
     if (math.isinf(t) and p < 1 - level) or (interval.method == "constant" and t == 0):
         interval = interval._replace(low=interval.mean, high=interval.mean)
     if is_ratio:
-        # The exponential of more than 709 overflows a float64.
+        # The exponential of 710 overflows a float64.
         mean, low, high = (math.exp(min(end, 700.0)) for end in interval[:3])
         interval = interval._replace(mean=mean, low=low, high=high, method="geometric")
     return interval, p if sizes.size else math.nan

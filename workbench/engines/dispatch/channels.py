@@ -108,7 +108,7 @@ def call_back(columns: Columns, rules: Rules, state: State, channel: int, first:
     start, offered = channel * rules.offers, state.offered[channel]
     # The head itself is replaced: the last sub-group leads to what stood behind it.
     following = state.upcoming[channel] if offered == 1 else state.offer[start + 1]
-    # The queue was empty, so `last` named no entry; now entries are behind the head again.
+    # Nothing was left in the queue, so `last` was out of date: the queue now ends with the last entry that returns.
     if state.upcoming[channel] == NONE:
         state.last[channel] = last if offered == 1 else state.offer[start + offered - 1]
     link(columns, state, last, following)

@@ -49,7 +49,7 @@ def select(columns: Columns, rules: Rules, policies: Policies, state: State, now
         return NOTHING_FITS
     count = 0
     for channel in range(rules.channels):
-        # A head that fits nowhere is shown too: under strict priority it blocks the others (R15).
+        # A channel of which nothing fits is shown too: under `strict_blocking` it blocks the others (R15).
         if state.offered[channel] > 0:
             _put_down(columns, rules, policies, state, channel, count, now)
             count += 1
@@ -182,7 +182,7 @@ def _score(
     if status == RAISED:
         fail(state.counters, FAULT.choice_raised, now, group, term)
     for k in range(count):
-        # A single infinite score has a rank; scaled to 0..1 with others it would become NaN.
+        # With one term an infinite score still ranks; with several, scores are scaled to 0..1, which may make it NaN.
         if math.isnan(scores[k]) or (math.isinf(scores[k]) and terms.weights.size > 1):
             fail(state.counters, FAULT.choice_wrong, now, group, state.candidates[k])
 

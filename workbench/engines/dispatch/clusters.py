@@ -133,7 +133,7 @@ def _give_back(play: Play, now: int) -> None:
         note_resident(columns, state, member, module, -1)
         free_slot(state, slot)
     placed = state.counters[COUNT.placed]
-    # The counters that were kept have no fault: restoring them would lose this one.
+    # After a fault nothing is restored: the counters may have been kept before it, and it would be lost.
     if state.counters[STOP.fault] == FINE:
         _restore(state)
     for k in range(placed):
@@ -176,7 +176,7 @@ def _keep(state: State) -> None:
     _copy(state.fresh, state.between.kept_reports[1])
     _copy(state.pointer, state.between.kept_pointers)
     _copy(state.last_module, state.between.kept_last)
-    # They hold the random state of ties and the counts of searches: a try must leave no trace (R12).
+    # They hold the random state of ties and the counts of searches: a try that is given back leaves no trace (R12).
     _copy(state.counters, state.between.kept_counters)
 
 

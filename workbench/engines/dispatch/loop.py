@@ -101,12 +101,12 @@ def _release(play: Play) -> None:
     if slot >= slots:
         stop_issuing(play.columns, play.rules, play.policies, state, slot - slots, now)
         return
-    # Before the release: the rounds up to now failed while its resources were still held.
+    # Before the release: the rounds before this cycle failed while its resources were still held.
     make_present(play, now)
     state.counters[COUNT.stale], state.counters[COUNT.look] = 1, now
     module = to_int64(state.module[state.slot_dispatch[slot, 0]])
     exchange(play.shape, play.columns, play.rules, play.policies, state, NO_OFFER, NO_ROW, module, slot, now)
-    # At once: until the ends are renewed, the tournament still holds the group that has just ended.
+    # At once: the end that was taken stays in the tournament until the ends are renewed (endless groups have none).
     if play.rules.paced:
         _renew_pace(play)
 
@@ -124,7 +124,7 @@ def _look(play: Play) -> None:
     state, now = play.state, play.state.counters[COUNT.look]
     counters = state.counters
     make_present(play, now)
-    # Only endless groups were left, and they have ended: what has not started never starts (spec 7, R16).
+    # All groups have ended but endless ones that have not started: these never start (spec 7, R16).
     if counters[COUNT.over]:
         counters[COUNT.look] = NEVER
         return
@@ -216,12 +216,12 @@ def _next_look(play: Play, now: int) -> int:
     next_round = (now // rules.round_cycles + 1) * rules.round_cycles
     if counters[COUNT.stale]:
         return min(following, next_round)
-    # Another order helps only where a head fits and was not selected.
+    # Another order helps only where something fits and was not selected.
     if counters[COUNT.came_to] == NOT_SELECTED:
         following = min(following, _reordered_round(rules, policies, state, now))
     patience = policies.stuck.patience
-    # The round in which the count passes the threshold is played: it may split (R22). At `FOR_EVER` the product
-    # would overflow.
+    # The round in which the count passes the threshold is played: it may split (R22, R25). At `FOR_EVER` the product
+    # may overflow.
     if counters[COUNT.fails] <= patience and patience < NEVER:
         following = min(following, next_round + (patience - counters[COUNT.fails]) * rules.round_cycles)
     return following
@@ -261,7 +261,7 @@ def play_round(play: Play, now: int) -> None:
     counters[COUNT.stale] = int(
         _end_round(play, sent, now) or counters[COUNT.came_to] == DISPATCHED or counters[COUNT.came_to] == OVER_PROMISE
     )
-    # A split has emptied the offers of its channel: its sub-groups come forward now.
+    # A split empties the offers of its channel: its sub-groups come forward now.
     if put_forward(play.columns, play.rules, play.state, now):
         counters[COUNT.stale] = 1
 
@@ -347,7 +347,7 @@ def _end_round(play: Play, sent: int, now: int) -> bool:
         return False
     counters[COUNT.failed] += 1
     counters[COUNT.failing] += 1
-    # It stays at threshold + 1, so that a flagged head that comes later is split at once (E11).
+    # It grows no further than threshold + 1, so that a flagged head that comes later is split at once (E11).
     counters[COUNT.fails] += int(counters[COUNT.fails] <= patience)
     _log_failure(state, now)
     answers = counters[COUNT.answered]

@@ -49,7 +49,7 @@ def _open_to(play: Play, offer: int, now: int) -> None:
             if rules.pending_depth
             else is_member(state.fits[offer], module)
         )
-        # A module with enough blocks, but no run, is asked too: it tells whether the head lacks only runs.
+        # A module that has enough blocks, but does not fit, is asked too: it counts for `short_of_runs`.
         if not takes_it and not is_member(state.enough[offer], module):
             continue
         if not admits(play, entry, module, now):

@@ -264,8 +264,8 @@ def rules_of(case: Case, groups: Groups, history: bool, events: bool) -> Rules:
     choice = case.slots.choice
     heated = options.heat.simulated and any(term.needs_heat() for term, _ in choice.terms())
     per_wave = options.blocks_on_a_unit == "per_wave"
-    # Free sums may rule a module out only if no report can promise more than is free. A user's probe, an old report
-    # (turns), or one compared with a single wave's range can.
+    # Free sums may rule a module out only if no report can promise more than is free. A user's probe, a padded one
+    # (E16), an old report (turns), or one compared with a single wave's range can.
     trusted = probe.built_in and probe.never_more()
     sums_first = trusted and not per_wave and _turns(case).periods == 0
     channels, offers = channels_of(groups), 1 + stuck.look_ahead()

@@ -102,7 +102,7 @@ def exchange(
             take_off(columns, rules, state, offer)
         if rules.events:
             log_takes(shape, columns, rules, state, entry, module, slot, row)
-        # Only here: a module that matched but was not chosen keeps its pointer (R67).
+        # Only once it was chosen and has granted all: a module that merely matched keeps its pointer (R67).
         state.pointer[module] = pointer
         start(columns, rules, policies, state, entry, row, slot, now)
     else:
@@ -233,7 +233,7 @@ def start(
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
     if rules.ends_on_request:
         _stay(rules, state, row, slot, now + columns.duration[state.group[row]])
-    # With `between` the end is entered once the duration begins, which a barrier may delay.
+    # With `between`, `residents` sees to the end: a barrier may delay it, and an endless group has none of its own.
     elif not rules.between:
         put(state.due, now + columns.duration[state.group[row]], slot)
     if rules.between:

@@ -102,7 +102,7 @@ def _admit(run: Run, now: int) -> None:
 def begin_accesses(run: Run, request: int, now: int) -> None:
     """Let a request that comes now make its first access."""
     state = run.state
-    # All requests of a cycle count as under way before the first of them issues an access (R24).
+    # All requests that can come now count as under way before the first of them issues an access (R24).
     if state.counters[COUNT.arrived] > state.counters[COUNT.admitted]:
         _admit(run, now)
     state.walks[request, TURN] = state.counters[COUNT.arrived] - 1
@@ -224,11 +224,11 @@ def _issue(run: Run, request: int, kind: int, group: int, now: int) -> None:
         merged = (
             kind == ADD
             and rules.merges
-            # Stored as the cycle plus 1: 0 means that the latest access was no `add`.
+            # Stored as the cycle plus 1: 0 means that the latest access was no `add`, or that there was none.
             and state.words[word, ADDED_AT] == now + 1
             and state.words[word, ADDED_BY] == group
         )
-        # Waiting requests poll the same memory, which slows the section (R24).
+        # Requests under way, this one among them, poll the same memory, which slows the section (R24).
         if kind == HOLD:
             under_way = counters[COUNT.admitted] - counters[COUNT.answered_requests]
             cycles += under_way // rules.polls if rules.polls > 0 else 0

@@ -59,7 +59,7 @@ def ask_heap(run: Run, request: int, at: int, low: int, high: int, now: int) -> 
     if rules.frees != PIECEWISE:
         book(cuts, state, request, low, high, start, granules, size, now)
         return True
-    # With piecewise frees, `check_pieces` demands pieces of whole granules and a block without header.
+    # With piecewise frees pieces have whole granules (`check_pieces`) and blocks no header (`WarpAggregated.check`).
     origin = cuts.offset[cuts.order[low]]
     for place in range(low, high):
         row = cuts.order[place]
@@ -126,7 +126,8 @@ def enter_returns(run: Run, request: int, ready: int) -> None:
             block, until = at, ready
         if at != NONE and until >= 0:
             gives = columns.free_at[cuts.order[place]]
-            # If one piece is never given up, its block never goes back.
+            # If it is not known when a piece is given up, nothing is entered: the block never goes back, or, in a node,
+            # `part.give_up` enters it.
             until = -1 if gives < 0 else max(until, gives)
 
 

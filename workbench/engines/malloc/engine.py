@@ -225,7 +225,7 @@ def _enter_walks(rules: Rules, columns: Columns, cuts: Cuts, state: State) -> No
     """Write down what each request to a parallel heap asks for, its group, its thread block and its compute unit."""
     thread, walks = columns.thread[cuts.leader], state.walks
     granules = np.maximum(-(-(rules.header + cuts.total) // rules.granule), 1)
-    # The column has 32 bits. A larger request fails as well.
+    # The column has 32 bits. A request for more granules than that fails just the same.
     walks[:, ASKED] = np.minimum(granules, rules.region + 1)
     walks[:, UNIT] = thread // rules.block_threads % rules.units
     walks[:, LOW], walks[:, HIGH] = cuts.first[:-1], cuts.first[1:]

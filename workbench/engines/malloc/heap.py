@@ -71,7 +71,7 @@ def _from_class(rules: Rules, arena: Arena, state: State, at: int, granules: int
     spare = arena.spare[at, which]
     if spare >= 0:
         arena.spare[at, which] = state.link[spare]
-        # `base` counts granules from the first arena, `start` from this one.
+        # `base` counts granules from the first arena, what is returned from this one.
         return state.base[spare] - at * rules.region
     if size >= rules.chunk:
         return _bump(arena, at, size)

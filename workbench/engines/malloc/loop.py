@@ -310,7 +310,7 @@ def holds_for(run: Run, at: int) -> int:
 def end_section(run: Run, request: int, at: int, now: int, ends: int) -> None:
     """Plan the end of a section after which a request is answered."""
     rules, state = run.rules, run.state
-    # The prefix sum is computed during the wait (R9). If it is not ready yet, the section lasts longer.
+    # With `during_lock_wait` the sum is computed during the wait (R9). If it is not ready, the section lasts longer.
     ends += max(run.columns.arrival[run.cuts.leader[request]] + rules.during_cycles - now, 0)
     state.ready[request] = ends + rules.division_cycles
     enter_returns(run, request, state.ready[request])
@@ -361,8 +361,8 @@ def grow(run: Run, at: int, granules: int, now: int) -> None:
     state.counters[COUNT.now] = now
     state.held[request] += now - state.growth[at, SINCE]
     served, lasts = False, holds_for(run, at)
-    # With the chunk refused, the whole request cannot be served and is not tried again. Its parts may be; what is still
-    # refused gets null (spec 6, E8).
+    # With the chunk refused, the whole request is not tried again, even if blocks went back meanwhile. Its parts may
+    # be; what is still refused gets null (spec 6, E8).
     if granules > 0:
         extend(run.rules, run.arena, run.policies, state, at, granules, now)
         served = ask_heap(run, request, at, run.cuts.first[request], run.cuts.first[request + 1], now)

@@ -330,8 +330,8 @@ def occupied(granules: int, options: MallocOptions, seed: int) -> np.ndarray:
     share = options.occupancy
     taken = max(options.occupied_run_bytes / options.granule_bytes, 1.0)
     free = max(taken * (1 - share) / share, 1.0)
-    # Twice the pairs that are needed on average; a map that is still too short ends with free granules. Pairs that
-    # begin beyond twice the map are not laid out.
+    # More than twice the pairs that are needed on average; a map that is still too short ends with free granules. Pairs
+    # that begin beyond twice the map are not laid out.
     pairs = int(2 * granules / (taken + free)) + 8
     draws = np.random.Generator(np.random.PCG64(seed)).random((pairs, 2))
     lengths = 1 + (draws * (2 * np.array([free, taken]) - 1)).astype(np.int64)

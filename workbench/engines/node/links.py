@@ -314,7 +314,7 @@ def take_out(links: Links, way: int, slot: int) -> None:
         heap[at] = heap[child]
         rows[heap[at], OF.place] = at
         at = child
-    # Up as well: the last entry comes from another branch, and may precede its new parent.
+    # Up as well: the last entry may come from another branch, and then may precede its new parent.
     _sift_up(links, way, at, last)
 
 

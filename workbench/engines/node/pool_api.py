@@ -166,7 +166,7 @@ def _go_on(jobs: Jobs, cycle: int) -> None:
     """Begin with the next job where the service has done with the one before."""
     counters, waiting = jobs.counters, jobs.service.waiting
     idle = counters[COUNT.step] == counters[COUNT.steps] and counters[COUNT.copying] == 0
-    # A job that takes no time and answers none has no steps, so the next one begins in the same cycle.
+    # A job that takes no time, answers none and moves nothing has no steps: the next one begins in the same cycle.
     while idle and counters[COUNT.next_row] < waiting.counters[ROWS] and status(jobs) == 0:
         begin_row(jobs, cycle)
         idle = counters[COUNT.step] == counters[COUNT.steps]

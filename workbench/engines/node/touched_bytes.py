@@ -197,7 +197,7 @@ def _list_by_address(run: Run, touch: int) -> int:
             # No page is missing between this one and the last one listed: it lies as many rows before the last.
             row = count - 1 - (rows[count - 1, PAGE] - page)
             last = (min(end, behind) - 1) // line
-            # Lines up to `last_line` were counted for an element before: each line counts once a touch.
+            # Its lines up to `last_line` were counted for an element before it: each line counts once a touch.
             rows[row, LINES] += max(last - max(at // line, last_line + 1) + 1, 0)
             first_use[row] = min(first_use[row], draw * span + page - first)
             last_line, at, page = max(last_line, last), behind, page + 1

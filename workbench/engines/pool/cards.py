@@ -118,7 +118,7 @@ def _score(columns: Columns, tables: Tables, policies: Policies, state: State, r
     if status == RAISED:
         stopped(state, FAULT.target_raised, row, NONE)
     for k in range(count):
-        # A single score of -inf rules a card out. In a weighted sum it could become NaN.
+        # With one term, -inf rules a card out. In a weighted sum it could become NaN.
         if math.isnan(scores[k]) or scores[k] == math.inf or (math.isinf(scores[k]) and terms.weights.size > 1):
             stopped(state, FAULT.target_wrong, row, state.candidates[k])
 

@@ -60,7 +60,7 @@ def _lowest_run(rules: Rules, state: State, pool: int, need: int) -> tuple[int, 
             block = nodes[block * FIELDS + AFTER]
         if room >= need and missing > 0:
             return int(before), int(missing)
-        # A block in use, or of another segment, ends this stretch; the next one begins behind it.
+        # A block in use, or of another segment, ends this stretch, and the next begins behind it; -1 ends the list.
         before = block
     return NONE, -(-need // page) * page
 

@@ -203,7 +203,7 @@ def _stitched(columns: Columns, rules: Rules, state: State, row: int, pool: int)
         block = smallest_at_least(index.roots, index.filled, nodes, pool, max(left, rules.stitches))
         if block == NONE:
             block = largest(index.roots, index.filled, nodes, pool)
-        # The last part may be larger than what is left; the rest is cut off.
+        # The last part may be larger than what is left; `use` cuts the rest off if that is worth it.
         use(rules, state, pool, block, min(left, nodes[block * FIELDS + SIZE]), False)
         if latest == NONE:
             first = block

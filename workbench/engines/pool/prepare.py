@@ -86,7 +86,7 @@ def _keys(app: np.ndarray, handle: np.ndarray) -> tuple[np.ndarray, int]:
     """Return a number from 0 on for each application's handle, and how many numbers there are."""
     least, span = (handle.min(), int(np.ptp(handle)) + 1) if handle.size else (0, 1)
     apps = int(app.max(initial=0)) + 1
-    # Small numbers are keys by themselves, which saves a sort; a sparse table would cost more.
+    # Handles of a narrow range are keys by themselves, which saves a sort; a sparse table would cost more.
     if apps * span <= 8 * app.size + 8 and app.min(initial=0) >= 0:
         return app * span + (handle - least), apps * span
     pairs, key = np.unique(np.stack([app, handle]), axis=1, return_inverse=True)

@@ -233,7 +233,7 @@ def supplied(supply: Supply, state: State, size: int) -> int:
     """Return the address at which the recorded driver gave a segment of this size for this row, -1 = it gave none."""
     counters = state.counters
     at = counters[SUPPLY]
-    # Segments of earlier rows are skipped: the recorded allocator needed them, this replay did not.
+    # Segments of earlier rows are skipped: the recorded allocator took them, this replay did not.
     while at < supply.row.size and supply.row[at] <= counters[ROW]:
         if supply.row[at] == counters[ROW] and (supply.size[at] == size or size == NONE):
             counters[SUPPLY] = at + 1
@@ -283,7 +283,7 @@ def expand(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> 
             return NONE
         # Mapping joined this block to the range above.
         block = above
-    # `map_pages` entered the block among the free ones.
+    # The block is among the free ones: it was before, or `map_pages` entered it.
     uncache(state, block)
     put(state, block, KIND, IN_USE)
     return int(block)

@@ -176,7 +176,7 @@ def is_split(rules: Rules, pool: int, size: int, rest: int) -> bool:
 @noinline
 def find(rules: Rules, state: State, pool: int, size: int) -> int:
     """Return the free block that serves a size, out of its order; -1 = none may (get_free_block)."""
-    # Only `collect` reads how often a pool was searched.
+    # Only `collect` needs to know how often a pool was searched.
     if rules.collect_above != NONE:
         state.searches[2 * rules.private[pool >> 1] + (pool & 1)] += 1
     blocks = state.blocks
@@ -186,8 +186,7 @@ def find(rules: Rules, state: State, pool: int, size: int) -> int:
     if block == NONE:
         return NONE
     its = get(state, block, SIZE)
-    # A block of at least `max_split` is not split. It serves no smaller request, and none that it exceeds by
-    # `rounding`.
+    # A block of at least `max_split` serves no request below that, and none that it exceeds by `rounding` or more.
     if size < rules.max_split <= its or (size >= rules.max_split and its >= size + rules.rounding):
         return NONE
     uncache(state, block)
@@ -228,7 +227,8 @@ def could_be(state: State, block: int) -> int:
 @noinline
 def obtain(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return a block from the driver, after as much went back as it takes; -1 = out of memory."""
-    # As PyTorch does: collect idle segments first, ask the driver, give back oversize blocks, at last give back all.
+    # As PyTorch does: collect idle segments first, ask the driver, give back oversize blocks, at last, but not for a
+    # private pool, give back all that may go.
     if rules.collect_above != NONE:
         collect(rules, state)
     block = ask_driver(rules, supply, state, pool, size)
@@ -313,7 +313,7 @@ def release_oversize(rules: Rules, state: State, pool: int, size: int) -> bool:
 def release_largest(rules: Rules, state: State, pool: int, key: int, below: int) -> bool:
     """Give back the largest free blocks below one of the order, until they are as large as needed."""
     gone = 0
-    # Without such a block, the search begins at the largest free block.
+    # If there is no block to begin below, the search begins at the largest free block.
     last_size = get(state, below, SIZE) if below != NONE else UNLIMITED
     last_address = get(state, below, ADDRESS) if below != NONE else 0
     while gone < key:

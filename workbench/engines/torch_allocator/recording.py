@@ -202,7 +202,7 @@ class _Table:
                 self._waiting.clear()
                 self._searched = False
             elif action == SEGMENT_UNMAP and not self._emptied:
-                # One request gives back every free page, so events that directly follow are part of it.
+                # One request gives back every free page. A SEGMENT_UNMAP right behind another release adds no row.
                 self._rows.extend((rows.EMPTY_CACHE, 0, 0, 0, -1, at, -1))
             self._emptied = action in (SEGMENT_FREE, SEGMENT_UNMAP)
 

@@ -54,7 +54,7 @@ def others_known(run: Run, core: int, page: int) -> int:
 def gained(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Let a private TLB hold a page: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
-    # Before the own bit is set: both calls read which other cores hold the page.
+    # Before the own bit is set: both calls may count the holders of the page, and mean other cores alone.
     if rules.counts:
         _count_own(run, core, page, CAME)
     _tell(run, core, page, key, row, now, CAME)
@@ -73,7 +73,7 @@ def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: in
     drop_core(state.held, page * rules.words, core)
     if rules.beliefs:
         drop_core(state.belief, known_row(run, core, page), core)
-    # After the own bit is cleared: both calls read which other cores hold the page.
+    # After the own bit is cleared: both calls may count the holders of the page, and mean other cores alone.
     if rules.counts:
         _count_own(run, core, page, -CAME)
     if tells:
@@ -131,7 +131,7 @@ def _tell_directories(run: Run, core: int, page: int, key: int, row: int, now: i
     if plan.update == MESSAGE:
         _send_news(run, core, page, key, row, now, came)
         return
-    # A departure changes no record: it stays until a newer one replaces it.
+    # A departure makes no other directory's record newer, and takes none away.
     if rules.finite and came:
         for other in range(rules.cores):
             if other != core:

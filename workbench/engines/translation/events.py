@@ -50,8 +50,8 @@ class Kinds(NamedTuple):
     walk_ends: int
     answer: int
     refusal: int
-    # `loop._take_first` compares with the ends of this range: events from here to `answer_due` keep their place until
-    # they are handled.
+    # `loop._take_first` tests for the range from here to `answer_due`: what such an event says stands in its place of
+    # the queue, which is given back only after it was read.
     copy: int
     news: int
     news_to_all: int
@@ -185,7 +185,7 @@ def next_is_in_hand(run: Run) -> bool:
 def _is_first(run: Run) -> bool:
     """Return whether the next event in hand comes before the queued ones at its cycle; one in doubt is entered."""
     first, soonest = at.first_order(run.state.event_queue), run.state.event_queue.counters[at.SOONEST]
-    # At equal order, page and row decide (T1), and only the queue compares these.
+    # At equal order, page and row decide (T1). Of an event in hand and a queued one only the queue compares these.
     while soonest_in_hand(run) == soonest and order_in_hand(run) == first:
         kind, miss, cycle = take_from_hand(run)
         _enter_miss(run, cycle, cycle, kind, first, miss)

@@ -79,7 +79,7 @@ def serve_rows(run: Run, row: int, end: int) -> int:
         elif _is_missed(run, row) and has_room(run):
             miss(run, row, end)
             row += 1
-            # The miss entered events or was served, so both limits have changed.
+            # The miss may have entered events or been served, so both limits may have changed.
             soonest, last = next_cycle(run), _last(run, row, end)
         else:
             break
@@ -149,7 +149,7 @@ def fetch_page(run: Run, row: int, end: int) -> None:
     page = to_int64(run.rows.number[soon])
     prefetch(state.where, page * rules.tlbs + to_int64(run.rows.core[soon]))
     if rules.reads_ahead:
-        # A miss will read the shared TLB's cell and the holders.
+        # If the row misses, it may read the shared TLB's cell and the holders too.
         prefetch(state.where, page * rules.tlbs + rules.tlbs - 1)
         prefetch(state.held, page * rules.words)
 

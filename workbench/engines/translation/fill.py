@@ -208,7 +208,7 @@ def fill_as_the_rule_says(run: Run, core: int, page: int, key: int, row: int, no
         policy.answer,
         FillView(core, rules.cores, entries, held, counted, state.pairs, state.push, policy.params, policy.memory),
     )
-    # The answer is the number of copies: at most one to each other core.
+    # The answer is `REFUSED`, or the number of copies: at most as many as there are other cores.
     if answer == RAISED or answer < REFUSED or answer >= rules.cores:
         fail(state.counters, FAULT.fill_raised if answer == RAISED else FAULT.no_push, now, core, answer)
         return

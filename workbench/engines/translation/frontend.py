@@ -155,7 +155,7 @@ def go_on(run: Run, core: int, place: int, now: int) -> None:
     if why == FOR_PORT:
         _look_up_own(run, core, page, key, name, row, since, now)
         return
-    # The second look-up is free, but not earlier than the end of the first one (T3).
+    # The second look-up is made now and costs nothing; its answer is not known before the first one ends (T3).
     at = max(now, known)
     run.state.counters[COUNT.mshr_wait] += at - known
     if not _hits(run, core, page, key, name, row, since, at, now):

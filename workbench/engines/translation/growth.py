@@ -123,7 +123,7 @@ def without_unknown_pages(rules: Rules, state: State, numbers: PageNumbers) -> t
     for table, rows, column in places:
         table[rows, column] = new[table[rows, column]]
     numbers = renumbered(numbers, known)
-    # Entries have their new numbers by now: `_moved` builds hash tables from them.
+    # Entries have their new numbers by now: where TLBs have hash tables, `_moved` builds those from them.
     return numbers, _moved(rules, state, known)._replace(numbers=numbers, key_of=numbers.pages)
 
 

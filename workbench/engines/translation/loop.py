@@ -115,7 +115,7 @@ def _event_is_next(run: Run, row: int, end: int) -> bool:
     """Return whether an event comes before the next row; at the end of a piece that is not known."""
     if row < end:
         return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, to_int64(run.rows.core[row])))
-    # More rows may come before the next event, so no event is taken until they are known.
+    # Unless the trace has ended, its next rows may come before the next event, so none is taken until they are known.
     return event_precedes(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
 
 
@@ -307,7 +307,7 @@ def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> 
 def wake_core(run: Run, core: int, now: int) -> None:
     """Let a core go on: with the access for which it waited, then with one row after the other behind it."""
     state, blocked = run.state, run.state.blocked[core]
-    # A stall may have begun after this wake was entered.
+    # The core may be stalled: not every wake heeds a stall when it is entered, and one may begin or grow after that.
     if now < state.stalled_until[core]:
         wake(run, core, state.stalled_until[core], now)
         return

@@ -63,7 +63,7 @@ def _is_undisturbed(run: Run, at: int) -> bool:
     rows = run.rows
     if not run.rules.reads_ahead or rows.unmap.size > 0 or rows.cycle.size == 0:
         return False
-    # As the last known row is not before `at`, no unmapping of a later piece can be.
+    # As the last known row is not before `at`, no unmapping of a later piece can come before `at`.
     return bool(rows.cycle[rows.cycle.size - 1] >= at and next_cycle(run) > at)
 
 
@@ -144,7 +144,7 @@ def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
             _depart(run, miss, at, now)
             return
         schedule_miss(run, at, now, KIND.departure, REQUESTS, miss)
-    # The record names no holder and no shared entry, so the request skips the shared TLB (E12).
+    # No holder is left and the record named no shared entry: the request goes straight to the walkers (E12, M10).
     elif plan.use_l2_bit and left == 0 and run.rules.shared_entries > 0 and not misses[row + OF.in_shared]:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
     else:
@@ -280,7 +280,7 @@ def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> N
 def refusal_arrives(run: Run, miss: int, now: int) -> None:
     """Clear the bit of a peer that does not hold the page, and ask the next (spec 4, R11)."""
     state, row = run.state, miss * MISS
-    # The entry left while the request was on its way. The core has no directory that names another holder.
+    # The entry left after the central directory was read. The core has no directory that names another holder.
     if run.policies.plan.kind == CENTRAL:
         ask_shared(run, miss, now, now)
         return

@@ -111,7 +111,7 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
     rules, plan = run.rules, run.policies.plan
     known = plan.kind == DIRECTORY
     learns = known and plan.update == ON_RESPONSE
-    # Before the policy is asked: the holders that the peer's reply names change the degree that the policy reads.
+    # Before the policy is asked: the holders that the peer's reply names may change the degree that the policy reads.
     if learns:
         _learn_from_peer(run, miss, core, page)
     answer = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)

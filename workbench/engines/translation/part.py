@@ -143,7 +143,7 @@ def ask_unmap(run: Run, tag: int, by: int, cycle: int) -> int:
 def _gather_holders(run: Run, page: int, by: int) -> None:
     """Add the cores that are to be told of an unmapping."""
     rules, state = run.rules, run.state
-    # Directories that are always right name every holder: each holder's own directory does.
+    # Directories that are always right name every holder: a central one does, else each holder's own.
     if by == BY_TLB or not rules.beliefs:
         if by == BY_TLB or run.policies.plan.kind == DIRECTORY or run.policies.plan.kind == CENTRAL:
             _add_cores(run, state.held, page * rules.words)

@@ -190,7 +190,7 @@ def with_shortcuts(rules: Rules, run: Reading) -> Rules:
         reads_ahead=int(_reads_ahead(rules, run.plan)),
         fills_always=int(fills),
         keeps_always=int(_is_plain(slots.remote_fill, Always)),
-        # Without walkers, cores walk in software, which takes other cycles.
+        # Without walkers, cores walk in software, whose cycles have levers of their own.
         plain_misses=int(hits and fills and not behind and not rules.levels_saved and rules.walkers),
     )
     return rules._replace(answers_at_once=int(_answers_at_once(rules, run.plan)))

@@ -254,7 +254,7 @@ def is_bypassed(run: Run, tag: int) -> bool:
     size = state.bypassed.size
     if size > 0:
         place = _place_of(run, tag)
-        # A new tag displaces the oldest one, at the front.
+        # A new tag displaces what is at the front: an empty place, else the oldest tag.
         for at in range(max(place, 0), size - 1):
             state.bypassed[at] = state.bypassed[at + 1]
         state.bypassed[size - 1] = tag

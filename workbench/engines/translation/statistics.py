@@ -94,7 +94,7 @@ def _halve_windows(run: Run, since: int) -> None:
     """Let two windows become one until a cycle lies within them."""
     counts, half = run.state.over_time, WINDOWS // 2 * COLUMNS_OVER_TIME
     while (since >> run.state.counters[COUNT.window_bits]) >= WINDOWS:
-        # In place: each sum is written before the windows that are still to be read.
+        # In place: each sum is written in front of the windows that are still to be read.
         for at in range(half):
             row, column = at // COLUMNS_OVER_TIME, at % COLUMNS_OVER_TIME
             one = 2 * row * COLUMNS_OVER_TIME + column

@@ -236,7 +236,7 @@ def take_rows(  # type: ignore[no-untyped-def]
             prefetch(core, row + AHEAD)
             prefetch(page, row + AHEAD)
         now, who = cycle[row], to_int64(core[row])
-        # As unsigned numbers, negative ones are too large. No branch per row: the wrong row is searched for afterwards.
+        # As unsigned numbers negative ones are too large. The check has no branch: a wrong row is searched for later.
         wrong |= (now < after) | (np.uint64(who) >= most_core) | (np.uint64(page[row]) >= most_page)
         unsorted |= (now == after) & (who < before)
         after, before = now, who

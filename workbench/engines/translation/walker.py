@@ -79,7 +79,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
     """Let a request join the walk of its page, take a free walker, wait in the queue, or for a place in it (T5, T6)."""
     state = run.state
     counters = state.counters
-    # Set only here: a request that tries again still waits since its first arrival.
+    # `_try_again` does not set it again: a request that tries again still waits since its first arrival.
     state.misses[miss * MISS + OF.queued] = now
     tell_row(run, miss, SAYS.walk_request, NONE, now)
     if _joins(run, miss, now):
@@ -122,8 +122,8 @@ def _joins(run: Run, miss: int, now: int) -> bool:
 
 @noinline
 def _opener_as_dead(run: Run, miss: int) -> int:
-    """Return the miss that opened a walk of a page before the same unmapping as a miss, or -1: that walk fills nothing
-    either."""
+    """Return the miss that opened a walk of the same page and is marked by the same unmapping as a miss, or -1: that
+    walk fills nothing either."""
     rules, misses, row = run.rules, run.state.misses, miss * MISS
     if not rules.merges:
         return NONE
@@ -161,7 +161,7 @@ def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
     """Walk for a request, and whoever joins it; `number` is that of its batch, or `IN_SOFTWARE`."""
     misses, row = run.state.misses, miss * MISS
     levels = levels_to_read(run, misses[row + OF.key], misses[row + OF.name])
-    # The walk before it in the batch has read the upper levels of their common node.
+    # The walk before it in the batch has found their common node, below which at most `batch_level` levels are left.
     if number > FIRST_OF_BATCH:
         levels = min(levels, run.rules.batch_level)
     misses[row + OF.batch] = number

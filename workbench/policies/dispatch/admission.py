@@ -296,8 +296,8 @@ class ShareByChannel(Admission):
         return int(see.own[see.module] > 0 or see.modules_held < most)
 
     def parameters(self) -> np.ndarray:
-        # The decimal as written: 0.07 as a binary fraction would make 8 modules of 100. Both parts are exact as
-        # float64.
+        # The decimal as written, up to 12 places: 0.07 as a binary fraction, rounded up, would make 8 modules of 100.
+        # Both parts are exact as float64.
         share = Fraction(str(self.share)).limit_denominator(1 << 40)
         return np.array([float(self.round == "up"), float(share.numerator), float(share.denominator)])
 

@@ -141,7 +141,7 @@ class WarpAggregated(Serve):
             if rule == INCLUSIVE:
                 see.offset[k] = total + bytes_here
             elif rule == AS_WRITTEN:
-                # R11 taken literally: the sizes of lanes 1 to k, without that of the first lane.
+                # R11 taken literally: the sizes of the served lanes up to this one, without that of the first one.
                 see.offset[k] = total + bytes_here - first
             total += bytes_here
             served += 1

@@ -85,7 +85,7 @@ def _past_protected(  # type: ignore[no-untyped-def]
             if chosen < 0:
                 return chosen
         shared = degree(entries, holders, spread, base, words, chosen)
-        # A degree at the threshold protects, or, if low degrees are protected, a degree below it.
+        # A degree at the threshold or above protects, or, if low degrees are protected, a degree below it.
         if (shared >= policy.share_threshold) != (policy.protects == HIGH):
             return chosen
         if policy.fallback == LOWEST_DEGREE and shared < least:
