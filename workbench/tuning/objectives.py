@@ -222,31 +222,11 @@ def read_pruning(given: Any, seeds: int, where: str) -> Pruning | None:
 
 
 class Incumbent(NamedTuple):
-    """A trial of the front."""
+    """A trial of the front, by which others are given up."""
 
     number: int
-    costs: Costs
-    """In the mean over all seeds."""
     points: Any
     """One a workload."""
-
-
-class Incumbents:
-    """The front of the trials so far, the first of equals."""
-
-    def __init__(self) -> None:
-        self.front: list[Incumbent] = []
-
-    def take(self, number: int, costs: Costs, points: Callable[[], Any]) -> None:
-        """Learn of a trial that is over; its points are asked for only where it is on the front."""
-        if any(_at_least_as_good(one.costs, costs) for one in self.front):
-            return
-        self.front = [one for one in self.front if not _at_least_as_good(costs, one.costs)]
-        self.front.append(Incumbent(number, costs, points()))
-
-
-def _at_least_as_good(one: Costs, other: Costs) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def beaten_by(
@@ -266,7 +246,7 @@ def beaten_by(
 
     Examples
     --------
-    >>> front = [Incumbent(3, (1.5, 2.0), "a")]
+    >>> front = [Incumbent(3, "a")]
     >>> rows = {"a": [(1.0, 2.0), (2.0, 2.0)]}
     >>> beaten_by(front, rows.get, [(1.2, 2.5), (2.3, 2.5)], margin=0.1)
     3

@@ -1,18 +1,15 @@
-"""The subclasses of Optuna's classes: TPE by policy, and the file of a journal.
+"""TPE by policy, a subclass of Optuna's TPE.
 
-They stand apart because Optuna is imported with them, and only when a study runs.
+It stands apart because Optuna is imported with it, and only when a study runs.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from optuna.distributions import BaseDistribution
 from optuna.samplers import TPESampler
-from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
@@ -41,33 +38,3 @@ class TpeByPolicy(TPESampler):
         if param_name in self._drawn:
             return self._drawn[param_name]
         return super().sample_independent(study, trial, param_name, param_distribution)
-
-
-class JournalFile(JournalFileBackend):
-    """Optuna's file of a journal, without a wait for the disk at every entry.
-
-    An entry outlives the process as soon as it is written; it outlives the machine after `sync`.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._turn = JournalFileSymlinkLock(path)
-        super().__init__(path, self._turn)
-        self._file = open(path, "ab")  # noqa: SIM115 - open as long as the journal
-
-    def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Write entries behind the last one; a dashboard may write its notes there too."""
-        text = "".join(f"{json.dumps(log, separators=(',', ':'))}\n" for log in logs)
-        self._turn.acquire()
-        try:
-            self._file.write(text.encode())
-            self._file.flush()
-        finally:
-            self._turn.release()
-
-    def sync(self) -> None:
-        """Bring to the disk what was written."""
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
