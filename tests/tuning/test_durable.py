@@ -6,12 +6,12 @@ import errno
 import os
 
 import pytest
-from optuna.storages.journal import JournalFileBackend
 
 from tests.tuning.small import small, undisturbed
 from workbench.errors import StoreError
 from workbench.tuning import tune
 from workbench.tuning.objective_function import ObjectiveFunction
+from workbench.tuning.optuna_extensions import JournalFile
 
 
 @pytest.mark.slow
@@ -43,11 +43,14 @@ def test_a_disk_that_does_not_take_it_is_one_sentence(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     tune(small(), tmp_path / "out", 2)
-    real = JournalFileBackend.append_logs
-    for writes in (full, lambda self, logs: full() if logs[0]["op_code"] == 4 else real(self, logs)):
-        monkeypatch.setattr(JournalFileBackend, "append_logs", writes)
+    real = JournalFile.append_logs
+    for name, method in (
+        ("sync", full),
+        ("append_logs", lambda self, logs: full() if logs[0]["op_code"] == 4 else real(self, logs)),
+    ):
+        monkeypatch.setattr(JournalFile, name, method)
         with pytest.raises(StoreError) as refused:
             tune(small(), tmp_path / "out", 9)
         assert str(refused.value) == f"{tmp_path / 'out' / 'study.journal'} cannot be written: No space left on device."
-    monkeypatch.undo()
+        monkeypatch.undo()
     assert tune(small(), tmp_path / "out").trials.equals(undisturbed()[0].trials)

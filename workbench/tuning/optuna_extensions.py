@@ -1,15 +1,18 @@
-"""TPE by policy, a subclass of Optuna's TPE.
+"""The subclasses of Optuna's classes: TPE by policy, and the file of a journal.
 
-It stands apart because Optuna is imported with it, and only when a study runs.
+They stand apart because Optuna is imported with them, and only when a study runs.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from optuna.distributions import BaseDistribution
 from optuna.samplers import TPESampler
+from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
@@ -38,3 +41,30 @@ class TpeByPolicy(TPESampler):
         if param_name in self._drawn:
             return self._drawn[param_name]
         return super().sample_independent(study, trial, param_name, param_distribution)
+
+
+class JournalFile(JournalFileBackend):
+    """Optuna's file of a journal, without a wait for the disk at every entry: a batch of trials waits once.
+
+    An entry outlives the process as soon as it is written; it outlives the machine after `sync`. With a wait at every
+    entry, proposing and keeping 80 trials of NSGA-II took 1.3 to 1.7 s instead of 0.4 to 0.6 s.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path, self._turn = path, JournalFileSymlinkLock(path)
+        super().__init__(path, self._turn)
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Write entries behind the last one; a dashboard may write its notes there too."""
+        text = "".join(f"{json.dumps(log, separators=(',', ':'))}\n" for log in logs)
+        self._turn.acquire()
+        try:
+            with open(self._path, "ab") as file:
+                file.write(text.encode())
+        finally:
+            self._turn.release()
+
+    def sync(self) -> None:
+        """Bring to the disk what was written."""
+        with open(self._path, "ab") as file:
+            os.fsync(file.fileno())

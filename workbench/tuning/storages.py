@@ -13,7 +13,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -26,6 +26,8 @@ from workbench.tuning.study import StorageAddress, Study, hidden
 if TYPE_CHECKING:
     import optuna
     from optuna.storages import RDBStorage
+
+    from workbench.tuning.optuna_extensions import JournalFile
 
 
 JOURNAL, IDENTITY_FILE = "study.journal", "study.json"
@@ -45,20 +47,26 @@ class TrialStore:
     def __init__(self) -> None:
         self.trials: list[optuna.trial.FrozenTrial] = []
 
-    def add(self, trial: optuna.trial.FrozenTrial) -> None:
-        """Keep one trial more, without the pickle that Optuna's CMA-ES notes in it; it is on the disk afterwards.
+    def add(self, trials: Sequence[optuna.trial.FrozenTrial]) -> None:
+        """Keep more trials, without the pickle that Optuna's CMA-ES notes in them; they are on the disk afterwards.
 
         Raises
         ------
         StoreError
             The place does not take it.
         """
-        trial.system_attrs = {key: one for key, one in trial.system_attrs.items() if _CLOUD not in key}
-        self._write(trial)
-        self.trials.append(trial)
+        for trial in trials:
+            trial.system_attrs = {key: one for key, one in trial.system_attrs.items() if _CLOUD not in key}
+            self._write(trial)
+            self.trials.append(trial)
+        if trials:
+            self._sync()
 
     def _write(self, trial: optuna.trial.FrozenTrial) -> None:
-        """Write one trial more."""
+        """Write one trial more, which outlives this process from now on."""
+
+    def _sync(self) -> None:
+        """Bring to the disk what was written."""
 
     def close(self) -> None:
         """Let the place go; what was kept stays."""
@@ -77,14 +85,24 @@ class Journal(TrialStore):
         """
         self.where = str(folder / JOURNAL)
         _claim(folder / IDENTITY_FILE, identity)
-        self._study = _open_journal(folder / JOURNAL, study)
+        self._file, self._study = _open_journal(folder / JOURNAL, study)
         self.trials = list(self._study.get_trials(deepcopy=False))
 
     def _write(self, trial: optuna.trial.FrozenTrial) -> None:
-        try:
+        with _written(self.where):
             self._study.add_trial(trial)
-        except OSError as problem:
-            raise StoreError(f"{self.where} cannot be written: {problem.strerror}.") from None
+
+    def _sync(self) -> None:
+        with _written(self.where):
+            self._file.sync()
+
+
+@contextmanager
+def _written(where: object) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise StoreError(f"{where} cannot be written: {problem.strerror}.") from None
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:
@@ -114,15 +132,21 @@ def _refuse_another(text: str, identity: Mapping[str, Any], place: str, cure: st
         raise StoreError(f"{place} holds a study of another {words}; {cure}.")
 
 
-def _open_journal(path: Path, study: Study) -> optuna.Study:
+def _open_journal(path: Path, study: Study) -> tuple[JournalFile, optuna.Study]:
+    from optuna.storages import JournalStorage
+
+    from workbench.tuning.optuna_extensions import JournalFile
+
     _mend(path)
     try:
-        with quiet():
-            opened = optuna_study(study, study.name, journal_storage(path))
+        with _written(path), quiet():
+            file = JournalFile(str(path))
+            opened = optuna_study(study, study.name, JournalStorage(file))
             _name_objectives(opened, study)
-            return opened
-    except OSError as problem:
-        raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
+            file.sync()
+            return file, opened
+    except StoreError:
+        raise
     except Exception as problem:  # whatever Optuna raises of entries that it did not write
         raise StoreError(f"{path} is no journal of a study ({_cause_of(problem)}); choose another folder.") from None
 
