@@ -8,4 +8,4 @@ sampler = optuna.samplers.NSGAIISampler(population_size=4, seed=1)
 study = optuna.create_study(directions=objective.directions, sampler=sampler)
 study.optimize(objective, n_trials=8)
 for trial in study.best_trials:
-    print(trial.number, trial.params["policy.placement"], dict(zip(objective.metric_names, trial.values)))
+    print(trial.number, trial.params["policy.placement"], trial.values)

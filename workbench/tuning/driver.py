@@ -71,12 +71,12 @@ def _run_batch(objective: ObjectiveFunction, asker: optuna.Study, trial_store: T
         one.number: _repeated(study, one, points, trial_store) for one, (_, points) in batch if one.number < kept
     }
     outcomes |= objective.outcomes({one.number: request for one, request in batch if one.number >= kept}, asker)
-    told = []
+    frozen = []
     for trial, _ in batch:
         outcome = outcomes[trial.number]
         record(study, trial, outcome)
-        told.append(asker.tell(trial, outcome.values, TrialState[STATES[outcome.status]]))
-    trial_store.add([frozen for frozen in told if frozen.number >= kept])
+        frozen.append(asker.tell(trial, outcome.values, TrialState[STATES[outcome.status]]))
+    trial_store.add([one for one in frozen if one.number >= kept])
 
 
 def _repeated(study: Study, trial: optuna.trial.Trial, points: Points | InputError, trial_store: TrialStore) -> Trial:

@@ -62,6 +62,14 @@ class StudyResults:
 
         It is a copy in memory: what is done to it changes no file and no database. A trial has its distributions,
         constraints and user attributes: `point`, `error`, `beaten_by` and the measures that constraints bound.
+
+        >>> from workbench.tuning import tune
+        >>> results = tune({
+        ...     "engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2, "trials": 2,
+        ...     "policy": {"placement": {"tune": ["first_fit", "last_fit"]}}, "baseline": {"placement": "first_fit"},
+        ...     "objectives": ["drain_cycles"], "holdout_seeds": 2, "report_seeds": 2})
+        >>> [trial.params["policy.placement"] for trial in results.optuna_study.trials]
+        ['first_fit', 'last_fit']
         """
         return study_with(self.study, self._frozen)
 

@@ -88,6 +88,7 @@ def tune(
     -------
     StudyResults
         With `best`, the sweep of the point to take, and `front`, one of each point, which `workbench.run` takes.
+        `optuna_study` has every trial as an `optuna.Study`.
 
     Raises
     ------
@@ -174,9 +175,9 @@ def objective(
     >>> objective = objective({
     ...     "engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
     ...     "policy": {"placement": {"tune": ["first_fit", "last_fit"]}}, "objectives": ["drain_cycles"]})
-    >>> study = optuna.create_study(directions=objective.directions, sampler=optuna.samplers.BruteForceSampler())
-    >>> study.optimize(objective)
-    >>> sorted(trial.params["policy.placement"] for trial in study.trials)
+    >>> study = optuna.create_study(directions=objective.directions, sampler=optuna.samplers.RandomSampler(seed=1))
+    >>> study.optimize(objective, n_trials=8)
+    >>> sorted({trial.params["policy.placement"] for trial in study.trials})
     ['first_fit', 'last_fit']
     """
     requested = read_study(study, set)
