@@ -31,7 +31,7 @@ from workbench.process import working_clock
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics.adaptive_seeds import stop_rule
 from workbench.tuning.front import on_front
-from workbench.tuning.objectives import Costs, Incumbent, beaten_by, costs_of, over_workloads
+from workbench.tuning.objectives import Costs, beaten_by, costs_of, over_workloads
 from workbench.tuning.optuna_trials import POINT, carried_levers, record, suggest, trial_of
 from workbench.tuning.study import Proposal, Study, Trial, planned
 
@@ -136,7 +136,7 @@ class ObjectiveFunction:
 
         A trial is given up only because of trials of the same study that were over before this batch.
         """
-        front = [] if asker is None else self._front(asker)
+        front = {} if asker is None else self._front(asker)
         points = {number: given for number, (_, given) in request.items() if not isinstance(given, InputError)}
         before = len(self._watch.fresh)
         lost = self._give_up(points, front)
@@ -149,20 +149,19 @@ class ObjectiveFunction:
             for number, (proposal, given) in request.items()
         }
 
-    def _front(self, asker: optuna.Study) -> list[Incumbent]:
-        """Return the trials that no other beats and that keep the constraints, the first of equals; none where the
-        study does not prune."""
+    def _front(self, asker: optuna.Study) -> dict[int, Points]:
+        """Return the points of the trials, by their numbers, that no other beats and that keep the constraints, the first
+        of equals; none where the study does not prune."""
         from optuna.trial import TrialState
 
         if self.study.pruning is None:
-            return []
+            return {}
         first: dict[tuple[float, ...], optuna.trial.FrozenTrial] = {}
         for frozen in asker.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             if POINT in frozen.user_attrs and all(excess <= 0 for excess in frozen.constraints.values()):
                 first.setdefault(costs_of(frozen.values, self.study.objectives), frozen)
         is_best = on_front(np.array([*first]))
-        best = [frozen for frozen, best in zip(first.values(), is_best, strict=True) if best]
-        return [Incumbent(frozen.number, self._points_of(frozen)) for frozen in best]
+        return {one.number: self._points_of(one) for one, best in zip(first.values(), is_best, strict=True) if best}
 
     def _points_of(self, frozen: optuna.trial.FrozenTrial) -> Points:
         """Return the points of a trial that is over; they are planned again if another process ran it."""
@@ -171,19 +170,18 @@ class ObjectiveFunction:
             self._points[trial.point] = planned(self.study, trial.proposal, self._workloads)
         return self._points[trial.point]
 
-    def _give_up(self, points: Mapping[int, Points], front: Sequence[Incumbent]) -> dict[int, int | None]:
+    def _give_up(self, points: Mapping[int, Points], front: Mapping[int, Points]) -> dict[int, int | None]:
         """Run the first seeds, and find the trials that make others hopeless."""
         rule = self.study.pruning
         if rule is None:
             return {}
         seeds = self.study.sweep.seeds[: rule.after]
-        every = [*points.values(), *(one.points for one in front)]
+        every = [*points.values(), *front.values()]
         self._run(every, seeds)
         costs = {one[0].id: self._costs(one, seeds) for one in every}
+        rows = {number: costs[one[0].id] for number, one in front.items()}
         return {
-            number: beaten_by(front, lambda them: costs[them[0].id], costs[own[0].id], rule.margin)
-            for number, own in points.items()
-            if costs[own[0].id]
+            number: beaten_by(rows, costs[own[0].id], rule.margin) for number, own in points.items() if costs[own[0].id]
         }
 
     def _costs(self, points: Points, seeds: Sequence[int]) -> list[Costs]:

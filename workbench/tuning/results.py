@@ -65,9 +65,9 @@ class StudyResults:
 
         >>> from workbench.tuning import tune
         >>> results = tune({
-        ...     "engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2, "trials": 2,
+        ...     "engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
         ...     "policy": {"placement": {"tune": ["first_fit", "last_fit"]}}, "baseline": {"placement": "first_fit"},
-        ...     "objectives": ["drain_cycles"], "holdout_seeds": 2, "report_seeds": 2})
+        ...     "objectives": ["drain_cycles"], "trials": 2, "holdout_seeds": 2, "report_seeds": 2})
         >>> [trial.params["policy.placement"] for trial in results.optuna_study.trials]
         ['first_fit', 'last_fit']
         """
