@@ -150,8 +150,10 @@ class ObjectiveFunction:
         }
 
     def _front(self, asker: optuna.Study) -> dict[int, Points]:
-        """Return the points of the trials, by their numbers, that no other beats and that keep the constraints, the first
-        of equals; none where the study does not prune."""
+        """Return the points of each trial, by its number, that keeps the constraints and that no other beats.
+
+        The first of equals is there. There is none where the study does not prune.
+        """
         from optuna.trial import TrialState
 
         if self.study.pruning is None:
