@@ -21,11 +21,12 @@ from workbench.experiments.progress import Silent
 from workbench.experiments.store import Store
 from workbench.statistics import mean_interval
 from workbench.tuning.driver import run_trials
-from workbench.tuning.evaluator import Crew, Evaluator
 from workbench.tuning.hypervolume import history, reference_point
+from workbench.tuning.objective_function import Crew, ObjectiveFunction
 from workbench.tuning.results import StudyResults
+from workbench.tuning.samplers import quiet
+from workbench.tuning.storages import TrialStore
 from workbench.tuning.study import Study, read_study
-from workbench.tuning.trial_store import TrialStore, quiet
 from workbench.workloads.workload_key import read_workload
 
 STUDY, TRIALS, TUNERS, SHARE = "sweeps/tune/placement.yaml", 300, 20, 0.95
@@ -100,9 +101,10 @@ def _costs(study: Study, trials: int, store: Store) -> Costs:
     workload = read_workload(
         sweep.config["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
     )
-    evaluator = Evaluator(study, store, Crew(None, None, Silent()))
-    done, _ = run_trials(study, TrialStore(None), evaluator, [workload], trials)
-    return StudyResults(study, done, [], None, None).costs()
+    objective = ObjectiveFunction(study, store, Crew(None, None, Silent()), [workload])
+    trial_store = TrialStore()
+    run_trials(objective, trial_store, trials)
+    return StudyResults(study, trial_store.trials).costs()
 
 
 def main() -> int:

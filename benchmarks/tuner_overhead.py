@@ -17,9 +17,9 @@ from benchmarks.turns import Side, clocked, compared
 from workbench.experiments.progress import Silent
 from workbench.experiments.reproducibility import VARIABLE
 from workbench.tuning import read_study, tune, tuner
-from workbench.tuning.evaluator import Evaluator
+from workbench.tuning.objective_function import ObjectiveFunction
+from workbench.tuning.samplers import quiet
 from workbench.tuning.study import Study, proposed
-from workbench.tuning.trial_store import quiet
 
 TRIALS, ROUNDS = 60, 5
 PLACES = ("journal", "SQLite")
@@ -68,10 +68,10 @@ def _ours(config: dict[str, Any], place: str, folder: Path) -> Side:
         out = folder / str(next(fresh))
         study = {**config, "storage": f"sqlite:///{out}.db"} if place == "SQLite" else config
         used: dict[str, float] = defaultdict(float)
-        trials, runs = _counted(used, "trials", tuner.run_trials), _counted(used, "runs", Evaluator.judge)
+        trials, runs = _counted(used, "trials", tuner.run_trials), _counted(used, "runs", ObjectiveFunction.outcomes)
         with (
             mock.patch.object(tuner, "run_trials", trials),
-            mock.patch.object(Evaluator, "judge", runs),
+            mock.patch.object(ObjectiveFunction, "outcomes", runs),
             mock.patch.dict(os.environ, {VARIABLE: "0"}),
         ):
             results = tune(study, out, progress=Silent())

@@ -34,6 +34,7 @@ from workbench.parts import remove as remove
 from workbench.structures.bitmaps import first_start as first_start
 from workbench.structures.bitmaps import is_free as is_free
 from workbench.structures.bitmaps import last_start as last_start
+from workbench.tuning import objective as objective
 from workbench.tuning import open_study as open_study
 from workbench.tuning import tune as tune
 from workbench.version import IMPORTED_NS as IMPORTED_NS

@@ -85,7 +85,11 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.advice.torch_memory.diagnosis",
     ),
     "studies.tuning": ("workbench.tuning",),
-    "studies.tuning.driver": ("workbench.tuning.driver", "workbench.tuning.evaluator"),
+    "studies.tuning.driver": (
+        "workbench.tuning.driver",
+        "workbench.tuning.objective_function",
+        "workbench.tuning.optuna_trials",
+    ),
     "studies.tuning.results": (
         "workbench.tuning.results",
         "workbench.tuning.trades",

@@ -33,6 +33,7 @@ WORDS = {
     "claims": "workbench.claims",
     "tune": "workbench.tuning",
     "open_study": "workbench.tuning",
+    "objective": "workbench.tuning",
     "dashboard": "workbench.dashboards",
     "headline": "workbench.notebooks.headline",
     "lever": "workbench.levers",

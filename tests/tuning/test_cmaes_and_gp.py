@@ -32,7 +32,7 @@ def test_a_killed_cloud_goes_on_to_the_bit(tmp_path, runs):
 
 
 def test_no_pickle_of_cma_es_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.tuning.trial_store._CLOUD", "no such attribute")
+    monkeypatch.setattr("workbench.tuning.storages._CLOUD", "no such attribute")
     tune(NUMBERS, tmp_path / "kept")
     monkeypatch.undo()
     tune(NUMBERS, tmp_path / "out")

@@ -22,7 +22,7 @@ from workbench.experiments.progress import Silent
 from workbench.tuning import tune
 from workbench.tuning.storages import IDENTITY, Database, open_database
 from workbench.tuning.study import read_storage, read_study
-from workbench.tuning.tuner import storage_of
+from workbench.tuning.tuner import trial_store_of
 
 pytestmark = pytest.mark.slow
 
@@ -151,7 +151,7 @@ def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatc
 def test_one_driver_at_a_time(storage, monkeypatch):
     monkeypatch.setattr("workbench.tuning.storages.HANDOVER_SECONDS", 0.2)
     study = read_study(small(storage=storage))
-    owner = storage_of(study, None, {"engine": "any"})
+    owner = trial_store_of(study, None, {"engine": "any"})
     assert isinstance(owner, Database)
     with contextlib.closing(owner), pytest.raises(StoreError) as refused:
         tune(small(storage=storage))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 
 import pytest
 
 from tests.tuning.small import small, undisturbed
 from workbench.errors import StoreError
 from workbench.tuning import tune
-from workbench.tuning.evaluator import Evaluator
+from workbench.tuning.objective_function import ObjectiveFunction
 from workbench.tuning.optuna_extensions import JournalFile
 
 
@@ -19,20 +18,19 @@ from workbench.tuning.optuna_extensions import JournalFile
 @pytest.mark.parametrize("sampler", [{"tpe": {"startup": 4}}, {"nsga2": {"population": 6}}])
 def test_nothing_is_run_before_all_that_was_told_is_on_the_disk(tmp_path, monkeypatch, sampler):
     seen, on_disk, journal = [], [], tmp_path / "out" / "study.journal"
-    real_sync, real_judge = JournalFile.sync, Evaluator.judge
+    real_fsync, real_outcomes = os.fsync, ObjectiveFunction.outcomes
 
-    def sync(self):
-        size = journal.stat().st_size
-        time.sleep(0.02)  # stands for a slow disk
-        real_sync(self)
-        on_disk.append(size)
+    def fsync(descriptor):
+        real_fsync(descriptor)
+        if os.path.samestat(os.fstat(descriptor), journal.stat()):
+            on_disk.append(journal.stat().st_size)
 
-    def judge(self, requested, front):
+    def outcomes(self, request, asker):
         seen.append((journal.stat().st_size, on_disk[-1]))
-        return real_judge(self, requested, front)
+        return real_outcomes(self, request, asker)
 
-    monkeypatch.setattr(JournalFile, "sync", sync)
-    monkeypatch.setattr(Evaluator, "judge", judge)
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(ObjectiveFunction, "outcomes", outcomes)
     tune(small(sampler=sampler), tmp_path / "out")
     assert len(seen) >= 4
     assert all(written == synced for written, synced in seen)
@@ -41,20 +39,18 @@ def test_nothing_is_run_before_all_that_was_told_is_on_the_disk(tmp_path, monkey
 
 @pytest.mark.slow
 def test_a_disk_that_does_not_take_it_is_one_sentence(tmp_path, monkeypatch):
-    def full(self):
+    def full(*given):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     tune(small(), tmp_path / "out", 2)
-    monkeypatch.setattr(JournalFile, "sync", full)
-    with pytest.raises(StoreError, match=r"study\.journal cannot be written: No space left on device\.$"):
-        tune(small(), tmp_path / "out")
-    monkeypatch.undo()
     real = JournalFile.append_logs
-    monkeypatch.setattr(
-        JournalFile, "append_logs", lambda self, logs: full(self) if logs[0]["op_code"] == 4 else real(self, logs)
-    )
-    with pytest.raises(StoreError) as refused:
-        tune(small(), tmp_path / "out", 9)
-    assert str(refused.value) == f"{tmp_path / 'out' / 'study.journal'} cannot be written: No space left on device."
-    monkeypatch.undo()
+    for name, method in (
+        ("sync", full),
+        ("append_logs", lambda self, logs: full() if logs[0]["op_code"] == 4 else real(self, logs)),
+    ):
+        monkeypatch.setattr(JournalFile, name, method)
+        with pytest.raises(StoreError) as refused:
+            tune(small(), tmp_path / "out", 9)
+        assert str(refused.value) == f"{tmp_path / 'out' / 'study.journal'} cannot be written: No space left on device."
+        monkeypatch.undo()
     assert tune(small(), tmp_path / "out").trials.equals(undisturbed()[0].trials)

@@ -11,8 +11,7 @@ from tests.tuning.small import Counts, small, undisturbed
 from workbench.errors import StoreError
 from workbench.experiments.progress import Silent
 from workbench.tuning import tune
-from workbench.tuning.storages import JOURNAL
-from workbench.tuning.trial_store import TrialStore
+from workbench.tuning.storages import JOURNAL, Journal
 
 SAMPLERS = [
     {"nsga2": {"population": 6, "seed": 3}},
@@ -67,7 +66,7 @@ def test_a_killed_study_goes_on_to_the_bit(tmp_path, sampler, runs):
 @pytest.mark.parametrize("told", [pytest.param(1, marks=pytest.mark.slow), 4, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.slow
 def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, told):
-    real = TrialStore.append
+    real = Journal._write
 
     def dying(self, trial):
         real(self, trial)
@@ -75,7 +74,7 @@ def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, t
             os.kill(os.getpid(), signal.SIGKILL)
 
     def body():
-        monkeypatch.setattr(TrialStore, "append", dying)
+        monkeypatch.setattr(Journal, "_write", dying)
         tune(study(sampler), tmp_path / "out")
 
     assert in_a_child(body)

@@ -8,10 +8,9 @@ import pytest
 from tests.tuning.small import small
 from workbench.tuning import read_study
 from workbench.tuning.optuna_extensions import TpeByPolicy
-from workbench.tuning.samplers import Tpe
+from workbench.tuning.samplers import Tpe, quiet
 from workbench.tuning.space import groups
 from workbench.tuning.study import proposed
-from workbench.tuning.trial_store import quiet
 
 STUDY = small(
     policy={

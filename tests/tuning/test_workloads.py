@@ -14,7 +14,7 @@ from workbench.errors import InputError, StoreError
 from workbench.statistics import over_workloads as over_members
 from workbench.tuning import open_study, read_study, tune
 from workbench.tuning.contrasts import SettingRuns
-from workbench.tuning.evaluator import Evaluator
+from workbench.tuning.objective_function import ObjectiveFunction
 
 SIZES = [{"uniform": [1, 16]}, {"uniform": [8, 16]}]
 TWO: dict[str, Any] = {
@@ -125,8 +125,8 @@ def test_a_constraint_holds_on_every_workload(two):
 
 def test_pruning_looks_at_all_workloads(monkeypatch):
     seen: list[Any] = []
-    real = Evaluator._costs
-    monkeypatch.setattr(Evaluator, "_costs", lambda *given: seen.append(len(given[1])) or real(*given))
+    real = ObjectiveFunction._costs
+    monkeypatch.setattr(ObjectiveFunction, "_costs", lambda *given: seen.append(len(given[1])) or real(*given))
     results = tune(small(**TWO, pruning={"after": 1, "margin": 0.0}))
     assert set(seen) == {2} and results.pruned
 

@@ -18,9 +18,9 @@ from urllib.parse import parse_qs, quote
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from workbench.errors import StoreError, WorkbenchError, missing_extra
+from workbench.tuning.samplers import quiet
 from workbench.tuning.storages import JOURNAL, journal_storage
 from workbench.tuning.study import Study, hidden
-from workbench.tuning.trial_store import quiet
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage

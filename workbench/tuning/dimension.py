@@ -36,7 +36,7 @@ class Dimension(NamedTuple):
     start: Any
     """The lever's default where it lies in the range, else its low end: the value before anything was tuned."""
 
-    def ask(self, trial: optuna.trial.Trial) -> Any:
+    def ask(self, trial: optuna.trial.BaseTrial) -> Any:
         """Return the value that a trial tries."""
         if self.kind == "category":
             return self.value(trial.suggest_categorical(self.path, self.labels))

@@ -21,9 +21,9 @@ import numpy as np
 
 from workbench.streams import Streams
 from workbench.tuning.objectives import costs_of
+from workbench.tuning.samplers import quiet
 from workbench.tuning.space import dimensions
 from workbench.tuning.study import Study, Trial
-from workbench.tuning.trial_store import quiet
 
 if TYPE_CHECKING:
     import optuna

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, nearest_name, unknown_name, wrong_value
@@ -221,60 +221,26 @@ def read_pruning(given: Any, seeds: int, where: str) -> Pruning | None:
     return rule
 
 
-class Incumbent(NamedTuple):
-    """A trial of the front."""
-
-    number: int
-    costs: Costs
-    """In the mean over all seeds."""
-    points: Any
-    """One a workload."""
-
-
-class Incumbents:
-    """The front of the trials so far, the first of equals."""
-
-    def __init__(self) -> None:
-        self.front: list[Incumbent] = []
-
-    def take(self, number: int, costs: Costs, points: Callable[[], Any]) -> None:
-        """Learn of a trial that is over; its points are asked for only where it is on the front."""
-        if any(_at_least_as_good(one.costs, costs) for one in self.front):
-            return
-        self.front = [one for one in self.front if not _at_least_as_good(costs, one.costs)]
-        self.front.append(Incumbent(number, costs, points()))
-
-
-def _at_least_as_good(one: Costs, other: Costs) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))
-
-
-def beaten_by(
-    front: Iterable[Incumbent],
-    costs_of: Callable[[Any], Sequence[Costs]],
-    costs: Sequence[Costs],
-    margin: float,
-) -> int | None:
+def beaten_by(front: Mapping[int, Sequence[Costs]], costs: Sequence[Costs], margin: float) -> int | None:
     """Return the number of the trial of the front that makes another hopeless, None where there is none.
 
     Parameters
     ----------
-    costs_of : callable
-        The costs of some points on the seeds so far, one row a seed.
+    front : mapping
+        By the number of each trial of the front, its costs on the seeds so far, one row a seed.
     costs : costs
         The same of the trial that is judged.
 
     Examples
     --------
-    >>> front = [Incumbent(3, (1.5, 2.0), "a")]
-    >>> rows = {"a": [(1.0, 2.0), (2.0, 2.0)]}
-    >>> beaten_by(front, rows.get, [(1.2, 2.5), (2.3, 2.5)], margin=0.1)
+    >>> front = {3: [(1.0, 2.0), (2.0, 2.0)]}
+    >>> beaten_by(front, [(1.2, 2.5), (2.3, 2.5)], margin=0.1)
     3
-    >>> beaten_by(front, rows.get, [(1.2, 2.5), (2.1, 2.5)], margin=0.1)
+    >>> beaten_by(front, [(1.2, 2.5), (2.1, 2.5)], margin=0.1)
     """
-    for one in front:
-        if all(_clearly_better(a, b, margin) for a, b in zip(costs_of(one.points), costs, strict=True)):
-            return one.number
+    for number, rows in front.items():
+        if all(_clearly_better(a, b, margin) for a, b in zip(rows, costs, strict=True)):
+            return number
     return None
 
 

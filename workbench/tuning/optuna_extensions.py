@@ -44,30 +44,27 @@ class TpeByPolicy(TPESampler):
 
 
 class JournalFile(JournalFileBackend):
-    """Optuna's file of a journal, without a wait for the disk at every entry.
+    """Optuna's file of a journal, without a wait for the disk at every entry: a batch of trials waits once.
 
-    An entry outlives the process as soon as it is written; it outlives the machine after `sync`.
+    An entry outlives the process as soon as it is written; it outlives the machine after `sync`. With a wait at every
+    entry, proposing and keeping 80 trials of NSGA-II took 1.3 to 1.7 s instead of 0.4 to 0.6 s.
     """
 
     def __init__(self, path: str) -> None:
-        self._turn = JournalFileSymlinkLock(path)
+        self._path, self._turn = path, JournalFileSymlinkLock(path)
         super().__init__(path, self._turn)
-        self._file = open(path, "ab")  # noqa: SIM115 - open as long as the journal
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Write entries behind the last one; a dashboard may write its notes there too."""
         text = "".join(f"{json.dumps(log, separators=(',', ':'))}\n" for log in logs)
         self._turn.acquire()
         try:
-            self._file.write(text.encode())
-            self._file.flush()
+            with open(self._path, "ab") as file:
+                file.write(text.encode())
         finally:
             self._turn.release()
 
     def sync(self) -> None:
         """Bring to the disk what was written."""
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        with open(self._path, "ab") as file:
+            os.fsync(file.fileno())

@@ -5,36 +5,42 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from workbench.errors import WorkbenchError
 from workbench.experiments.results import Results
 from workbench.statistics.result_card import Card
 from workbench.statistics.result_table import result_table
-from workbench.tuning.front import Front, point_sweep
+from workbench.tuning.front import Front, on_front, point_sweep
+from workbench.tuning.holdout import different
 from workbench.tuning.hypervolume import History, history
 from workbench.tuning.importances import lever_shares
 from workbench.tuning.objectives import Costs, costs_of
+from workbench.tuning.optuna_trials import trial_of
 from workbench.tuning.report import recommended_point, report_seeds
 from workbench.tuning.space import size
+from workbench.tuning.storages import study_with
 from workbench.tuning.study import Study, Trial, table_value
 from workbench.tuning.trades import trades
 
 if TYPE_CHECKING:
+    import optuna
     import pandas as pd
 
 
 class StudyResults:
     """The outcome of a study."""
 
-    def __init__(
-        self, study: Study, trials: list[Trial], best: list[Trial], holdout: Results | None, folder: Path | None
-    ) -> None:
+    def __init__(self, study: Study, trials: Sequence[optuna.trial.FrozenTrial], folder: Path | None = None) -> None:
         self.study = study
-        self.all_trials = trials
+        self._frozen = trials
+        self.all_trials: list[Trial] = [trial_of(study, frozen) for frozen in trials]
         """Every trial, in order."""
-        self.holdout = holdout
+        self.holdout: Results | None = None
         """The front's and the baseline's runs on fresh seeds, to be summarized, drawn and exported like those of any
         sweep; None when every trial failed or breaks a constraint."""
         self.report: Results | None = None
@@ -49,8 +55,30 @@ class StudyResults:
         self.seconds = 0.0
         self.tuner_seconds = 0.0
         """The part of `seconds` that was spent on proposing, telling and keeping trials, not on runs."""
-        self.best_trials = best
-        """The trials of the front, in order: the first of each outcome, on the study's own seeds."""
+
+    @functools.cached_property
+    def optuna_study(self) -> optuna.Study:
+        """Return Optuna's study with every trial, for `optuna.visualization` and `optuna.importance`.
+
+        It is a copy in memory: what is done to it changes no file and no database. A trial has its distributions,
+        constraints and user attributes: `point`, `error`, `beaten_by` and the measures that constraints bound.
+
+        >>> from workbench.tuning import tune
+        >>> results = tune({
+        ...     "engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
+        ...     "policy": {"placement": {"tune": ["first_fit", "last_fit"]}}, "baseline": {"placement": "first_fit"},
+        ...     "objectives": ["drain_cycles"], "trials": 2, "holdout_seeds": 2, "report_seeds": 2})
+        >>> [trial.params["policy.placement"] for trial in results.optuna_study.trials]
+        ['first_fit', 'last_fit']
+        """
+        return study_with(self.study, self._frozen)
+
+    @functools.cached_property
+    def best_trials(self) -> list[Trial]:
+        """Return the trials of the front, in order: the first of each outcome, on the study's own seeds."""
+        done = [(trial, costs) for trial, costs in zip(self.all_trials, self.costs(), strict=True) if costs is not None]
+        is_best = on_front(np.array([costs for _, costs in done]))
+        return different([trial for (trial, _), best in zip(done, is_best, strict=True) if best])
 
     def _repr_html_(self) -> str:
         return _card(self).html

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from workbench.errors import InputError, WorkbenchError, at, missing_extra, unknown_name, wrong_value
 from workbench.levers import Family, lever
 from workbench.tuning.dimension import Dimension
 from workbench.tuning.space import Node, groups
-from workbench.tuning.trial_store import quiet
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -31,11 +32,6 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
     >>> Sampler.read({"nsga2": {"population": 20}}).plain()
     {'seed': 0, 'population': 20, 'crossover_probability': 0.9, 'swapping_probability': 0.5}
     """
-
-    conditional: ClassVar[bool] = False
-    """Whether it is asked only about the levers that matter. One that is not is asked about all levers of all policies:
-    what does not matter for the policy of a trial is carried along like a gene without effect, because these samplers
-    draw a lever at random, without learning, unless every trial has it."""
 
     most_objectives: ClassVar[int | None] = None
     """How many objectives it can serve; None = any number."""
@@ -182,8 +178,6 @@ class Tpe(Sampler):
     Where several are proposed at once, those that are not told yet count as bad, so that they do not all lie together.
     """
 
-    conditional = True
-
     startup: int = lever(10, least=1, most=10_000, unit="trials", description="random trials before there is a model")
     candidates: int = lever(24, least=1, most=10_000, description="candidates of which the most promising is proposed")
     multivariate: bool = lever(True, description="whether levers are modelled together")
@@ -255,11 +249,6 @@ class ByOptuna(NamedTuple):
     name: str
     arguments: dict[str, Any]
     alike: Sampler
-
-    @property
-    def conditional(self) -> bool:
-        """Return whether it is asked only about the levers that matter."""
-        return self.alike.conditional
 
     def plain(self) -> dict[str, Any]:
         """Return its arguments, those that Optuna leaves to their defaults included where a file could hold them."""
@@ -370,3 +359,19 @@ def _made(name: str, arguments: Mapping[str, Any]) -> BaseSampler:
     with quiet():
         sampler: BaseSampler = getattr(optuna.samplers, name)(**arguments)
     return sampler
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep log lines and notes on experimental parts quiet within this context; the user's own settings hold
+    afterwards."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        try:
+            yield
+        finally:
+            optuna.logging.set_verbosity(before)

@@ -13,15 +13,15 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO
 
 from workbench.errors import StoreError, WorkbenchError, missing_extra, shown
 from workbench.experiments.results_folder import refuse_link, write_json
+from workbench.tuning.samplers import quiet
 from workbench.tuning.study import StorageAddress, Study, hidden
-from workbench.tuning.trial_store import quiet, refuse_another
 
 if TYPE_CHECKING:
     import optuna
@@ -31,9 +31,48 @@ if TYPE_CHECKING:
 
 
 JOURNAL, IDENTITY_FILE = "study.journal", "study.json"
+_CLOUD = ":optimizer:"
+"""In the names of the attributes in which Optuna's CMA-ES keeps its normal distribution, pickled, in pieces."""
 
 
-class Journal:
+class TrialStore:
+    """The trials of a study that have an outcome, in Optuna's format; here they end with the process.
+
+    A trial is kept when it has an outcome, never before: a driver that dies leaves no trial unfinished or running.
+    """
+
+    where = ""
+    """The name of the place of the trials in refusals."""
+
+    def __init__(self) -> None:
+        self.trials: list[optuna.trial.FrozenTrial] = []
+
+    def add(self, trials: Sequence[optuna.trial.FrozenTrial]) -> None:
+        """Keep more trials, without the pickle that Optuna's CMA-ES notes in them; they are on the disk afterwards.
+
+        Raises
+        ------
+        StoreError
+            The place does not take it.
+        """
+        for trial in trials:
+            trial.system_attrs = {key: one for key, one in trial.system_attrs.items() if _CLOUD not in key}
+            self._write(trial)
+            self.trials.append(trial)
+        if trials:
+            self._sync()
+
+    def _write(self, trial: optuna.trial.FrozenTrial) -> None:
+        """Write one trial more, which outlives this process from now on."""
+
+    def _sync(self) -> None:
+        """Bring to the disk what was written."""
+
+    def close(self) -> None:
+        """Let the place go; what was kept stays."""
+
+
+class Journal(TrialStore):
     """The trials of a study in a folder."""
 
     def __init__(self, folder: Path, study: Study, identity: Mapping[str, Any]) -> None:
@@ -44,35 +83,26 @@ class Journal:
         StoreError
             The folder holds another study, or its files are damaged.
         """
-        self._folder = folder
+        self.where = str(folder / JOURNAL)
         _claim(folder / IDENTITY_FILE, identity)
         self._file, self._study = _open_journal(folder / JOURNAL, study)
+        self.trials = list(self._study.get_trials(deepcopy=False))
 
-    def trials(self) -> list[optuna.trial.FrozenTrial]:
-        return list(self._study.get_trials(deepcopy=False))
-
-    def add(self, trial: optuna.trial.FrozenTrial) -> None:
-        with self._in_one_sentence():
+    def _write(self, trial: optuna.trial.FrozenTrial) -> None:
+        with _written(self.where):
             self._study.add_trial(trial)
 
-    def sync(self) -> None:
-        with self._in_one_sentence():
+    def _sync(self) -> None:
+        with _written(self.where):
             self._file.sync()
 
-    def close(self) -> None:
-        with suppress(OSError):
-            self._file.close()
 
-    @property
-    def where(self) -> str:
-        return str(self._folder / JOURNAL)
-
-    @contextmanager
-    def _in_one_sentence(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as problem:
-            raise StoreError(f"{self._folder / JOURNAL} cannot be written: {problem.strerror}.") from None
+@contextmanager
+def _written(where: object) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise StoreError(f"{where} cannot be written: {problem.strerror}.") from None
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:
@@ -84,50 +114,97 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
         kept = path.read_text()
     except (OSError, UnicodeDecodeError):
         kept = ""
-    refuse_another(kept, identity, str(path.parent), "choose another folder")
+    _refuse_another(kept, identity, str(path.parent), "choose another folder")
+
+
+def _refuse_another(text: str, identity: Mapping[str, Any], place: str, cure: str) -> None:
+    """Refuse a place that holds another study, by the JSON text there, and say in what they differ."""
+    try:
+        kept = json.loads(text)
+    except (ValueError, RecursionError, TypeError):
+        kept = None
+    if not isinstance(kept, dict):
+        raise StoreError(f"{place} is damaged: it does not say which study it holds; {cure}.")
+    mine = json.loads(json.dumps(identity))
+    differ = [key for key in {**mine, **kept} if kept.get(key) != mine.get(key)]
+    if differ:
+        words = ", ".join(key.replace("_", " ")[:40] for key in differ[:8])
+        raise StoreError(f"{place} holds a study of another {words}; {cure}.")
 
 
 def _open_journal(path: Path, study: Study) -> tuple[JournalFile, optuna.Study]:
-    import optuna
+    from optuna.storages import JournalStorage
 
     from workbench.tuning.optuna_extensions import JournalFile
 
     _mend(path)
     try:
-        with quiet():
+        with _written(path), quiet():
             file = JournalFile(str(path))
-            opened = _created(optuna.storages.JournalStorage(file), study.name, study)
-            if opened.metric_names is None:
-                _name_objectives(opened, study)
+            opened = optuna_study(study, study.name, JournalStorage(file))
+            _name_objectives(opened, study)
             file.sync()
             return file, opened
-    except OSError as problem:
-        raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
+    except StoreError:
+        raise
     except Exception as problem:  # whatever Optuna raises of entries that it did not write
-        raise StoreError(f"{path} is no journal of a study ({cause_of(problem)}); choose another folder.") from None
+        raise StoreError(f"{path} is no journal of a study ({_cause_of(problem)}); choose another folder.") from None
 
 
-def cause_of(problem: Exception) -> str:
+def saved_trials(path: Path) -> list[optuna.trial.FrozenTrial]:
+    """Return the trials of a journal that are over; nothing is written.
+
+    Raises
+    ------
+    StoreError
+        The file is no journal.
+    """
+    import optuna
+
+    try:
+        with quiet():
+            kept = optuna.load_study(study_name=None, storage=journal_storage(path)).get_trials(deepcopy=False)
+    except Exception as problem:  # whatever Optuna raises of entries that it did not write
+        raise StoreError(f"{path} is no journal of the study next to it ({_cause_of(problem)}).") from None
+    return [trial for trial in kept if trial.state.is_finished()]
+
+
+def _cause_of(problem: Exception) -> str:
     """Return the message of an exception, on one line; its type where it has none.
 
-    >>> cause_of(AssertionError()), cause_of(ValueError("no\\nnumber"))
+    >>> _cause_of(AssertionError()), _cause_of(ValueError("no\\nnumber"))
     ('AssertionError', 'ValueError: no number')
     """
     text = " ".join(hidden(str(problem)).split()).rstrip(".")
     return type(problem).__name__ + (f": {text[:200]}" if text else "")
 
 
-def _created(storage: optuna.storages.BaseStorage, name: str, study: Study) -> optuna.Study:
-    """Return Optuna's study of a name, begun if there is none."""
+def optuna_study(
+    study: Study,
+    name: str | None = None,
+    storage: optuna.storages.BaseStorage | None = None,
+    sampler: optuna.samplers.BaseSampler | None = None,
+) -> optuna.Study:
+    """Return Optuna's study of a name in a storage, begun if there is none; in memory without a storage."""
     import optuna
 
     directions = [one.direction for one in study.objectives]
+    return optuna.create_study(
+        storage=storage, sampler=sampler, study_name=name, directions=directions, load_if_exists=True
+    )
+
+
+def study_with(study: Study, trials: Iterable[optuna.trial.FrozenTrial]) -> optuna.Study:
+    """Return Optuna's study in memory with some trials: what is done to it changes no file and no database."""
     with quiet():
-        return optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
+        made = optuna_study(study, study.name)
+        _name_objectives(made, study)
+        made.add_trials(trials)
+    return made
 
 
 def _name_objectives(opened: optuna.Study, study: Study) -> None:
-    with quiet():
+    if opened.metric_names is None:
         opened.set_metric_names([one.measure.name for one in study.objectives])
 
 
@@ -169,10 +246,8 @@ PATIENCE_SECONDS = 60.0
 HANDOVER_SECONDS = 5.0
 """How long a server may take to notice that the driver before this one is gone."""
 
-_Found = TypeVar("_Found")
 
-
-class Database:
+class Database(TrialStore):
     """The trials of a study in a database."""
 
     def __init__(self, study: Study, storage: StorageAddress, identity: Mapping[str, Any]) -> None:
@@ -185,20 +260,21 @@ class Database:
         """
         self._place = storage
         self._name = storage.study
+        self.where = f"{storage.without_password}: {storage.study!r}"
         self._owned: Any = None
-        with self._in_one_sentence():
+        with self._in_one_sentence(), quiet():
             self._rows = open_database(storage)
             self._own()
             self._study = self._opened(study, identity)
-        self._kept = len(self.trials())
+            self.trials = list(self._study.get_trials(deepcopy=False))
 
     def _opened(self, study: Study, identity: Mapping[str, Any]) -> optuna.Study:
-        opened = _created(self._rows, self._name, study)
+        opened = optuna_study(study, self._name, self._rows)
         self._id = opened._study_id
         attributes = self._rows.get_study_system_attrs(self._id)
         if IDENTITY in attributes:
             cure = "name another with storage: {url: , study: NAME}"
-            refuse_another(attributes[IDENTITY], identity, self.where, cure)
+            _refuse_another(attributes[IDENTITY], identity, self.where, cure)
         elif self._rows.get_all_trials(self._id, deepcopy=False):
             raise StoreError(f"{self.where} was not begun by the workbench; name another study.")
         else:
@@ -207,26 +283,17 @@ class Database:
         self._say(DRIVER, f"process {os.getpid()} on {socket.gethostname()}")
         return opened
 
-    def trials(self) -> list[optuna.trial.FrozenTrial]:
-        with self._in_one_sentence():
-            return list(self._study.get_trials(deepcopy=False))
-
-    def add(self, trial: optuna.trial.FrozenTrial) -> None:
-        """Keep one trial more; what became of one that was being kept when the database went away is looked up."""
-
+    def _write(self, trial: optuna.trial.FrozenTrial) -> None:
+        """Add one trial more; if the database went away meanwhile, look up whether it has the trial."""
         tried = False
 
         def once() -> None:
             nonlocal tried
-            if not tried or self._rows.get_n_trials(self._id) == self._kept:
+            if not tried or self._rows.get_n_trials(self._id) == len(self.trials):
                 tried = True
                 self._study.add_trial(trial)
 
         self._patiently(once)
-        self._kept += 1
-
-    def sync(self) -> None:
-        """Do nothing: a trial that was added is committed."""
 
     def close(self) -> None:
         """Let others own the study."""
@@ -234,23 +301,21 @@ class Database:
             self._owned.close()
         self._rows.engine.dispose()
 
-    @property
-    def where(self) -> str:
-        return f"{self._place.without_password}: {self._name!r}"
-
     def _say(self, key: str, value: str) -> None:
         self._rows.set_study_system_attr(self._id, key, value)
 
-    def _patiently(self, act: Callable[[], _Found]) -> _Found:
+    def _patiently(self, act: Callable[[], None]) -> None:
         """Do something, again and again while the database is away, and only while the study is still ours."""
+        from optuna.exceptions import StorageInternalError
         from sqlalchemy.exc import SQLAlchemyError
 
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 self._still_own()
-                return act()
-            except (SQLAlchemyError, _storage_error()):
+                act()
+                return
+            except (SQLAlchemyError, StorageInternalError):
                 if time.monotonic() >= until:
                     with self._in_one_sentence():
                         raise
@@ -321,12 +386,6 @@ def open_database(storage: StorageAddress) -> RDBStorage:
             return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True, "connect_args": options})
     except ImportError:
         raise missing_extra(f"the storage {storage.without_password}", "postgresql") from None
-
-
-def _storage_error() -> type[Exception]:
-    from optuna.exceptions import StorageInternalError
-
-    return StorageInternalError
 
 
 def _file_lock(path: str, where: str) -> TextIO:

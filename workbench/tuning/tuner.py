@@ -10,11 +10,10 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
 from workbench.errors import InputError, StoreError, at, file_guess
@@ -22,7 +21,7 @@ from workbench.experiments.coordinates import FileNames
 from workbench.experiments.fronts import TRIALS
 from workbench.experiments.named_code import code_names, sign_own
 from workbench.experiments.plan import make_plan
-from workbench.experiments.progress import complete, usual_watcher
+from workbench.experiments.progress import Silent, complete, usual_watcher
 from workbench.experiments.results import Results, gather
 from workbench.experiments.results_folder import FILES, STUDY, SWEEP, held, write_own
 from workbench.experiments.runner import Progress
@@ -31,17 +30,16 @@ from workbench.experiments.store import Store
 from workbench.experiments.sweep import relative_to, with_files
 from workbench.levers import identity_of
 from workbench.strict_yaml import read_mapping
-from workbench.tuning.driver import run_trials, trial_of
-from workbench.tuning.evaluator import Crew, Evaluator
-from workbench.tuning.front import BEST, POINTS, keep_points, on_front
-from workbench.tuning.holdout import FOLDER, HoldOut, check_fresh, different, front_sweep
-from workbench.tuning.objectives import costs_of
+from workbench.tuning.driver import run_trials
+from workbench.tuning.front import BEST, POINTS, keep_points
+from workbench.tuning.holdout import FOLDER, HoldOut, check_fresh, front_sweep
+from workbench.tuning.objective_function import Crew, ObjectiveFunction
 from workbench.tuning.report import REPORT, report_plan, report_seeds
 from workbench.tuning.results import StudyResults
+from workbench.tuning.samplers import quiet
 from workbench.tuning.space import plain, size
-from workbench.tuning.storages import JOURNAL, Database, Journal, cause_of, journal_storage
+from workbench.tuning.storages import JOURNAL, Database, Journal, TrialStore, saved_trials
 from workbench.tuning.study import Study, Trial, hidden, planned, proposed, read_study, read_trials
-from workbench.tuning.trial_store import Storage, TrialStore, quiet
 from workbench.workloads.workload_key import read_workload
 
 FRONT, HISTORY, LEVERS, BY_WORKLOAD = "front.csv", "hypervolume.csv", "importances.csv", "workloads.csv"
@@ -90,6 +88,7 @@ def tune(
     -------
     StudyResults
         With `best`, the sweep of the point to take, and `front`, one of each point, which `workbench.run` takes.
+        `optuna_study` has every trial as an `optuna.Study`.
 
     Raises
     ------
@@ -131,6 +130,62 @@ def tune(
         if folder is not None:
             keep_results(results, folder)
         return _compared(results, other, workloads, crew)
+
+
+def objective(
+    study: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    executor: Executor | str | None = None,
+) -> ObjectiveFunction:
+    """Return the objective of a study for `optuna.Study.optimize`, with your own Optuna sampler and storage.
+
+    It suggests what the study file leaves open, runs the points on the study's seeds, and returns the mean of each
+    objective. The trial has the same user attributes and constraints as in `tune`. `sampler`, `trials`, `storage`,
+    `rivals` and the fresh seeds of the study file are not used.
+
+    Parameters
+    ----------
+    study, set : as in `tune`
+    out : path, optional
+        A folder that keeps the runs, and is held until `close` or the end of a `with` block. `tune` may go on in it.
+        Without one the runs live in memory.
+    workers, executor, progress
+        As in `workbench.run`.
+
+    Returns
+    -------
+    ObjectiveFunction
+        With `directions` for `optuna.create_study` and `metric_names` for `optuna.Study.set_metric_names`.
+
+    Raises
+    ------
+    InputError
+        The study is not valid; nothing has been run and nothing written.
+    StoreError
+        The folder belongs to another study or to a sweep, or another driver has it.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> objective = objective({
+    ...     "engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
+    ...     "policy": {"placement": {"tune": ["first_fit", "last_fit"]}}, "objectives": ["drain_cycles"]})
+    >>> study = optuna.create_study(directions=objective.directions, sampler=optuna.samplers.RandomSampler(seed=1))
+    >>> study.optimize(objective, n_trials=8)
+    >>> sorted({trial.params["policy.placement"] for trial in study.trials})
+    ['first_fit', 'last_fit']
+    """
+    requested = read_study(study, set)
+    workloads = _read_workloads(requested)
+    planned(requested, proposed(requested, lambda dimension: dimension.start), workloads)
+    holding = ExitStack()
+    _, store = holding.enter_context(_place(requested, out))
+    return ObjectiveFunction(requested, store, Crew(workers, executor, progress or Silent()), workloads, holding)
 
 
 @contextmanager
@@ -187,11 +242,11 @@ def _identity(study: Study, workloads: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def storage_of(study: Study, folder: Path | None, identity: Mapping[str, Any]) -> Storage | None:
-    """Return the place where the trials are kept; None without a folder and a database."""
+def trial_store_of(study: Study, folder: Path | None, identity: Mapping[str, Any]) -> TrialStore:
+    """Return the place where the trials are kept: the database of the study, its folder, or memory."""
     if study.storage is not None:
         return Database(study, study.storage, identity)
-    return None if folder is None else Journal(folder, study, identity)
+    return TrialStore() if folder is None else Journal(folder, study, identity)
 
 
 def _tuned(
@@ -203,22 +258,21 @@ def _tuned(
     crew: Crew,
 ) -> StudyResults:
     began = time.perf_counter()
-    with closing(TrialStore(storage_of(study, folder, identity))) as trial_store:
+    with closing(trial_store_of(study, folder, identity)) as trial_store:
         if folder is not None:
             keep_study(study, folder)
-        evaluator, watch = Evaluator(study, store, crew), crew.watch
-        trials = max(study.trials, len(trial_store.trials))
+        objective, watch = ObjectiveFunction(study, store, crew, workloads), crew.watch
         kept, each = len(trial_store.trials), study.runs_a_trial
+        trials = max(study.trials, kept)
         watch.begin(int(min(trials, max(size(study.space), kept))) * each, kept * each)
         try:
-            done, tuner_seconds = run_trials(study, trial_store, evaluator, workloads, trials)
+            tuner_seconds = run_trials(objective, trial_store, trials)
             complete(watch)
         finally:
             watch.end()
-    best = _best_of(study, done)
-    results = StudyResults(study, done, best, None, folder)
-    if best:
-        plan = make_plan(front_sweep(study, [trial.proposal for trial in best]))
+    results = StudyResults(study, trial_store.trials, folder)
+    if results.best_trials:
+        plan = make_plan(front_sweep(study, [trial.proposal for trial in results.best_trials]))
         results.holdout = gather(plan, store, folder, crew.run(plan, store))
     results.seconds, results.tuner_seconds = time.perf_counter() - began, tuner_seconds
     return results
@@ -285,35 +339,14 @@ def open_study(folder: str | Path) -> StudyResults:
     if not (place / JOURNAL).is_file():
         where = "in a database: workbench tune STUDY --dashboard shows them" if study.storage else "missing"
         raise StoreError(f"{place}: the trials of the study are {where}.")
-    trials = _saved_trials(study, place / JOURNAL)
-    best = _best_of(study, trials)
-    results = StudyResults(study, trials, best, _saved_holdout(place, best), place)
+    results = StudyResults(study, saved_trials(place / JOURNAL), place)
+    results.holdout = _saved_holdout(place, results.best_trials)
     if results.holdout is not None and (place / REPORT / SWEEP).is_file():
         runs, chosen = open_folder(place / REPORT), results.front.trials[results.front.chosen]
         results.report = runs if chosen.point in {point.id for point in runs.points} else None
     folders = {name: place / RIVALS / name for name in study.rivals}
     results.rivals = {name: open_study(own) for name, own in folders.items() if (own / STUDY).is_file()}
     return results
-
-
-def _saved_trials(study: Study, journal: Path) -> list[Trial]:
-    import optuna
-
-    try:
-        with quiet():
-            kept = optuna.load_study(study_name=None, storage=journal_storage(journal)).get_trials(deepcopy=False)
-    except Exception as problem:  # whatever Optuna raises of entries that it did not write
-        raise StoreError(f"{journal} is no journal of the study next to it ({cause_of(problem)}).") from None
-    return [trial_of(study, frozen) for frozen in kept if frozen.state.is_finished()]
-
-
-def _best_of(study: Study, trials: list[Trial]) -> list[Trial]:
-    """Return the first trial of each outcome that keeps the constraints and that no other beats in every objective."""
-    done = [trial for trial in trials if trial.values is not None and trial.feasible(study.constraints)]
-    costs = [costs_of(trial.values or (), study.objectives) for trial in done]
-    if not costs:
-        return []
-    return different([trial for trial, is_best in zip(done, on_front(np.array(costs)), strict=True) if is_best])
 
 
 def _saved_holdout(folder: Path, best: list[Trial]) -> Results | None:

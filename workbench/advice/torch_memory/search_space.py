@@ -44,7 +44,7 @@ def sample_with_tpe(score: Score, known: dict[AllocatorSettings, tuple[int, int]
     """Let Optuna propose so many settings, the same each time; those that it tries are entered in `known`."""
     import optuna
 
-    from workbench.tuning.trial_store import quiet
+    from workbench.tuning.samplers import quiet
 
     with quiet():
         study = optuna.create_study(directions=["minimize", "minimize"], sampler=optuna.samplers.TPESampler(seed=0))

@@ -19,7 +19,7 @@ from workbench.words import find as find_word
 TASKS: dict[str, list[str]] = {
     "Run a sweep": ["run", "planned", "status", "gather", "step", "presets"],
     "Look at results": ["Results", "open_results", "figure", "headline"],
-    "Tune": ["tune", "open_study"],
+    "Tune": ["tune", "open_study", "objective"],
     "Explain": ["sensitivity", "discover", "blame", "occupancy", "coresident"],
     "Test claims": ["claims"],
     "Fix an out-of-memory error": ["advise", "advise_message", "advice_figure"],

@@ -1,4 +1,4 @@
-"""The runs behind the trials of a study: a batch of points on the study's seeds, and their means.
+"""The objective of a study as Optuna calls it: it runs the points of a trial on the study's seeds, and averages.
 
 A trial is run like anything else: ordinary runs, several paired seeds, kept in the same store. Where the study wants
 it, points that are hopeless on the first seeds are given up.
@@ -7,10 +7,15 @@ it, points that are hopeless on the first seeds are given up.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from statistics import fmean
-from typing import NamedTuple
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from workbench.errors import InputError
 from workbench.executors import cores
@@ -25,8 +30,13 @@ from workbench.metrics.measure import Measure
 from workbench.process import working_clock
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.statistics.adaptive_seeds import stop_rule
-from workbench.tuning.objectives import Costs, Incumbent, beaten_by, costs_of, over_workloads
-from workbench.tuning.study import Proposal, Study, Trial
+from workbench.tuning.front import on_front
+from workbench.tuning.objectives import Costs, beaten_by, costs_of, over_workloads
+from workbench.tuning.optuna_trials import POINT, carried_levers, record, suggest, trial_of
+from workbench.tuning.study import Proposal, Study, Trial, planned
+
+if TYPE_CHECKING:
+    import optuna
 
 
 class Crew(NamedTuple):
@@ -43,41 +53,95 @@ class Crew(NamedTuple):
 
 Points = Sequence[PlannedPoint]
 """The points of a setting, one a workload."""
+Request: TypeAlias = "tuple[Proposal, Points | InputError]"
+"""What a trial asks for: its setting with its points, or why there are none."""
 HAND_OVER_SECONDS = 0.5
 """Work that takes less is done faster here than it is handed to workers."""
 
 
-class Evaluator:
-    """Runs points on the study's seeds and averages the objectives."""
+class ObjectiveFunction:
+    """A function for `optuna.Study.optimize`: it runs the setting of a trial and returns the values of the objectives.
 
-    def __init__(self, study: Study, store: Store, crew: Crew) -> None:
-        self._study, self._store, self._crew = study, store, crew
-        wanted = study.sweep.measured_by()
-        kept = {row.id: row for row in store.rows() if not lacking(row.measured, wanted)}
-        self._watch = Collector(crew.watch, kept)
-        self.expected = 0
+    A trial that is given up raises `optuna.TrialPruned`. The values of a trial that failed are NaN, so Optuna counts it
+    as failed and goes on; its user attribute `error` says why. It may be called from several threads, which take turns.
+    """
+
+    def __init__(
+        self, study: Study, store: Store, crew: Crew, workloads: Sequence[Any], holding: ExitStack | None = None
+    ) -> None:
+        """Take the study's store, its workloads as they were read, and what is to be closed in the end."""
+        self.study = study
+        self.directions: list[str] = [one.direction for one in study.objectives]
+        """For `optuna.create_study(directions=)`."""
+        self.metric_names: list[str] = [one.measure.name for one in study.objectives]
+        """For `optuna.Study.set_metric_names`."""
+        self.expected = study.trials * study.runs_a_trial
         """How many runs the study may still need."""
         self.seconds = 0.0
         """Spent on runs so far, not on proposing."""
+        self._store, self._crew, self._workloads = store, crew, workloads
+        wanted = study.sweep.measured_by()
+        kept = {row.id: row for row in store.rows() if not lacking(row.measured, wanted)}
+        self._watch = Collector(crew.watch, kept)
         self._working, self._runs = 0.0, 0  # seconds without those of compilation, of so many runs
+        self._points: dict[str, Points] = {}  # by the id of the first, where the study prunes
+        self._turn = threading.Lock()
+        self._holding = holding or ExitStack()
 
-    def judge(
-        self, request: Mapping[int, tuple[Proposal, Points | InputError]], front: Sequence[Incumbent]
-    ) -> dict[int, Trial]:
-        """Run a batch of trials, and return them with what they are told.
+    def __call__(self, trial: optuna.trial.BaseTrial) -> tuple[float, ...]:
+        """Return the values of the objectives for what a trial suggests, in the mean over the seeds.
 
-        Parameters
-        ----------
-        request : mapping
-            By number of the trial, its proposal with its points, one a workload, or why there are none.
-        front : incumbents
-            The front before this batch, by which trials are given up where the study wants that.
+        Raises
+        ------
+        optuna.TrialPruned
+            The study prunes, and the trial is hopeless.
         """
+        import optuna
+
+        asker = getattr(trial, "study", None)  # a FixedTrial has none
+        carried = () if asker is None else carried_levers(self.study, asker.sampler)
+        proposal = suggest(self.study, trial, carried)
+        with self._turn:
+            outcome = self.outcomes({trial.number: (proposal, self.points(proposal))}, asker)[trial.number]
+        record(self.study, trial, outcome)
+        if outcome.beaten_by is not None:
+            raise optuna.TrialPruned(f"trial {outcome.beaten_by} beats it in every objective.")
+        return (math.nan,) * len(self.directions) if outcome.values is None else outcome.values
+
+    def __enter__(self) -> ObjectiveFunction:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the results folder go."""
+        self._holding.close()
+
+    def points(self, proposal: Proposal) -> Points | InputError:
+        """Return the points of a proposal, one a workload; some combinations of levers are none, which fails the trial
+        and not the study."""
+        try:
+            points: tuple[PlannedPoint, ...] = planned(self.study, proposal, self._workloads)
+        except InputError as wrong:
+            return wrong
+        if self.study.pruning is not None:
+            self._points[points[0].id] = points
+        return points
+
+    def outcomes(self, request: Mapping[int, Request], asker: optuna.Study | None) -> dict[int, Trial]:
+        """Run a batch of trials, by their numbers, and return the outcome of each.
+
+        A trial is given up only because of trials of the same study that were over before this batch.
+        """
+        front = {} if asker is None else self._front(asker)
         points = {number: given for number, (_, given) in request.items() if not isinstance(given, InputError)}
         before = len(self._watch.fresh)
         lost = self._give_up(points, front)
-        self._run([given for number, given in points.items() if lost.get(number) is None], self._study.sweep.seeds)
-        self._watch.skip(len(request) * self._study.runs_a_trial - (len(self._watch.fresh) - before))
+        self._run([given for number, given in points.items() if lost.get(number) is None], self.study.sweep.seeds)
+        self._watch.skip(len(request) * self.study.runs_a_trial - (len(self._watch.fresh) - before))
         return {
             number: Trial(number, proposal, "", None, str(given))
             if isinstance(given, InputError)
@@ -85,19 +149,41 @@ class Evaluator:
             for number, (proposal, given) in request.items()
         }
 
-    def _give_up(self, points: Mapping[int, Points], front: Sequence[Incumbent]) -> dict[int, int | None]:
+    def _front(self, asker: optuna.Study) -> dict[int, Points]:
+        """Return the points of each trial, by its number, that keeps the constraints and that no other beats.
+
+        The first of equals is there. There is none where the study does not prune.
+        """
+        from optuna.trial import TrialState
+
+        if self.study.pruning is None:
+            return {}
+        first: dict[tuple[float, ...], optuna.trial.FrozenTrial] = {}
+        for frozen in asker.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            if POINT in frozen.user_attrs and all(excess <= 0 for excess in frozen.constraints.values()):
+                first.setdefault(costs_of(frozen.values, self.study.objectives), frozen)
+        is_best = on_front(np.array([*first]))
+        return {one.number: self._points_of(one) for one, best in zip(first.values(), is_best, strict=True) if best}
+
+    def _points_of(self, frozen: optuna.trial.FrozenTrial) -> Points:
+        """Return the points of a trial that is over; they are planned again if another process ran it."""
+        trial = trial_of(self.study, frozen)
+        if trial.point not in self._points:
+            self._points[trial.point] = planned(self.study, trial.proposal, self._workloads)
+        return self._points[trial.point]
+
+    def _give_up(self, points: Mapping[int, Points], front: Mapping[int, Points]) -> dict[int, int | None]:
         """Run the first seeds, and find the trials that make others hopeless."""
-        rule = self._study.pruning
+        rule = self.study.pruning
         if rule is None:
             return {}
-        seeds = self._study.sweep.seeds[: rule.after]
-        every = [*points.values(), *(one.points for one in front)]
+        seeds = self.study.sweep.seeds[: rule.after]
+        every = [*points.values(), *front.values()]
         self._run(every, seeds)
         costs = {one[0].id: self._costs(one, seeds) for one in every}
+        rows = {number: costs[one[0].id] for number, one in front.items()}
         return {
-            number: beaten_by(front, lambda them: costs[them[0].id], costs[own[0].id], rule.margin)
-            for number, own in points.items()
-            if costs[own[0].id]
+            number: beaten_by(rows, costs[own[0].id], rule.margin) for number, own in points.items() if costs[own[0].id]
         }
 
     def _costs(self, points: Points, seeds: Sequence[int]) -> list[Costs]:
@@ -105,10 +191,10 @@ class Evaluator:
         rows = self._rows(points, seeds)
         if any(row.status != "done" for row in rows):
             return []
-        columns = [self._by_seed(one.measure, points, seeds) for one in self._study.objectives]
+        columns = [self._by_seed(one.measure, points, seeds) for one in self.study.objectives]
         values = list(zip(*columns, strict=True))
         known = all(math.isfinite(one) for row in values for one in row)
-        return [costs_of(one, self._study.objectives) for one in values] if known else []
+        return [costs_of(one, self.study.objectives) for one in values] if known else []
 
     def _by_seed(self, measure: Measure, points: Points, seeds: Sequence[int]) -> list[float]:
         """Return one value a seed over all workloads; NaN where there is none."""
@@ -121,7 +207,7 @@ class Evaluator:
         missing = [point for point in different.values() if not self._has(point, seeds)]
         if not missing:
             return
-        plan = Plan(self._study.sweep._replace(seeds=list(seeds)), missing)
+        plan = Plan(self.study.sweep._replace(seeds=list(seeds)), missing)
         before, began = len(self._watch.fresh), working_clock()
         self.seconds += Crew(self._workers_for(plan), self._crew.executor, self._watch).run(plan, self._store)
         self._working += working_clock() - began
@@ -141,28 +227,28 @@ class Evaluator:
         """Return a trial with the mean of each objective over the seeds, or why there is none."""
         if trial.beaten_by is not None:
             return trial
-        seeds = self._study.sweep.seeds
-        for name, point in zip(self._study.workload_names, points, strict=True):
+        seeds = self.study.sweep.seeds
+        for name, point in zip(self.study.workload_names, points, strict=True):
             if problem := self._problem(point):
                 on = f" on {name}" if len(points) > 1 else ""
                 return trial._replace(error=f"seed {problem[0]}{on}: {problem[1]}")
-        values = [self._by_seed(one.measure, points, seeds) for one in self._study.objectives]
-        for objective, column in zip(self._study.objectives, values, strict=True):
+        values = [self._by_seed(one.measure, points, seeds) for one in self.study.objectives]
+        for objective, column in zip(self.study.objectives, values, strict=True):
             if not all(map(math.isfinite, column)):
                 return trial._replace(error=f"{objective.measure.name} has no geometric mean over the workloads.")
         bounds = [
             one.worst([fmean(self._by_seed(one.measure, [point], seeds)) for point in points])
-            for one in self._study.constraints
+            for one in self.study.constraints
         ]
         return trial._replace(values=tuple(map(fmean, values)), limits=tuple(bounds))
 
     def _problem(self, point: PlannedPoint) -> tuple[int, str] | None:
         """Return the first seed of a point without a value of every measure, and why."""
-        rows = self._rows([point], self._study.sweep.seeds)
+        rows = self._rows([point], self.study.sweep.seeds)
         for row in rows:
             if row.status != "done":
                 return row.seed, row.error
-        for name in self._study.sweep.measures:
+        for name in self.study.sweep.measures:
             for row in rows:
                 if not math.isfinite(_value(row, name)):
                     return row.seed, f"{name} {self._why(row, name)}."
@@ -170,7 +256,7 @@ class Evaluator:
 
     def _why(self, row: Row, name: str) -> str:
         """Return the reason why a measure of a row cannot be taken."""
-        refusals = NEVER_STARTED if hangs(row, name) else self._study.sweep.mechanism.measures[name].refusals
+        refusals = NEVER_STARTED if hangs(row, name) else self.study.sweep.mechanism.measures[name].refusals
         if count := row.measures.get(refusals, 0):
             why = "does not count, as the run hangs" if hangs(row, name) else "is missing, as something was refused"
             return f"{why} ({refusals}: {count:g})"
