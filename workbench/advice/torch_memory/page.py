@@ -153,7 +153,8 @@ def flame_chart(whole: Frame) -> str:
     total = max(whole.bytes, 1)
     rects: list[str] = []
     deepest = _flames(whole, 0.0, 0, WIDTH / total, rects)
-    return f"<svg class='over' viewBox='0 0 {WIDTH} {(deepest + 1) * FLAME_ROW}' role='img' aria-label='flame graph of live memory'>{''.join(rects)}</svg>"
+    head = f"viewBox='0 0 {WIDTH} {(deepest + 1) * FLAME_ROW}' role='img' aria-label='flame graph of live memory'"
+    return f"<svg class='over' {head}>{''.join(rects)}</svg>"
 
 
 def _flames(frame: Frame, x: float, depth: int, scale: float, rects: list[str]) -> int:
@@ -281,7 +282,8 @@ def segment_chart(segments: list[SegmentMap]) -> str:
         if len(segments) > len(largest)
         else ""
     )
-    return f"<svg class='over' viewBox='0 0 {WIDTH} {y + ROW + 2}' role='img' aria-label='blocks of the largest segments'>{''.join(rows)}</svg>{left}"
+    head = f"viewBox='0 0 {WIDTH} {y + ROW + 2}' role='img' aria-label='blocks of the largest segments'"
+    return f"<svg class='over' {head}>{''.join(rows)}</svg>{left}"
 
 
 def _segment(segment: SegmentMap, x: float, y: int, width: float, colours: dict[str, str]) -> str:
