@@ -28,6 +28,7 @@ maximum_signature_line_length = 88
 autodoc_inherit_docstrings = False
 
 html_theme = "furo"
+templates_path = ["templates"]
 html_title = "GPU policy workbench"
 html_static_path = ["static"]
 html_extra_path = ["pictures"]  # cards of the gallery are HTML that Sphinx does not look into
@@ -54,7 +55,21 @@ def without_levers(app, what, name, obj, options, signature, returned):
     return ("", returned) if isinstance(obj, type) and issubclass(obj, Spec) else None
 
 
+_PARAMETERS = re.compile(r'<dl>\n((?:<dd><em class="sig-param">.*</dd>\n)+)</dl>')
+
+
+def list_parameters(app, page, template, context, doctree):
+    """Make a list of the parameters of a long signature: Sphinx writes definitions without terms."""
+    context["body"] = _PARAMETERS.sub(_as_list, context.get("body", ""))
+
+
+def _as_list(match):
+    items = re.sub(r"(</?)dd>", r"\1li>", match[1])
+    return f'<ul class="parameters">\n{items}</ul>'
+
+
 def setup(app):
-    """Let docstrings be linked once they are reStructuredText."""
+    """Let docstrings be linked once they are reStructuredText and parameters be a list."""
+    app.connect("html-page-context", list_parameters)
     app.connect("autodoc-process-docstring", link_specifications, priority=900)
     app.connect("autodoc-process-signature", without_levers)

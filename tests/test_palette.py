@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.palette import DARK, LIGHT, contrast
+from workbench.palette import BAD_WORDS, DARK, GOOD_WORDS, LIGHT, contrast
 
 GROUNDS = ("paper", "raised", "grid", "free")
 """What marks lie on, and lines that only help the eye."""
@@ -30,6 +30,16 @@ def test_every_mark_stands_out_from_the_paper(palette, name):
 @pytest.mark.parametrize("ground", ["paper", "raised", "free"])
 def test_text_can_be_read(palette, name, ground):
     assert contrast(palette.named()[name], palette.named()[ground]) >= 4.5
+
+
+@BOTH
+@pytest.mark.parametrize("words", [GOOD_WORDS, BAD_WORDS])
+@pytest.mark.parametrize("ground", ["paper", "raised"])
+def test_words_of_a_side_can_be_read(palette, words, ground):
+    color, share = re.fullmatch(r"color-mix\(in srgb, #(\w{6}) (\d+)%, currentColor\)", words).groups()
+    pairs = zip(bytes.fromhex(color), bytes.fromhex(palette.ink[1:]), strict=True)
+    mixed = bytes(round((own * int(share) + text * (100 - int(share))) / 100) for own, text in pairs)
+    assert contrast(f"#{mixed.hex()}", palette.named()[ground]) >= 4.5
 
 
 @BOTH

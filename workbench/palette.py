@@ -116,6 +116,11 @@ def _linear(part: float) -> float:
     return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
 
 
+GOOD_WORDS = "color-mix(in srgb, #2e8b57 65%, currentColor)"
+BAD_WORDS = "color-mix(in srgb, #d0453a 65%, currentColor)"
+"""Colors of words in HTML whose ground is not known: the text around them makes each darker or lighter."""
+
+
 def contrast(one: str, other: str) -> float:
     """Return the contrast of two colors, from 1 (alike) to 21 (black on white), as WCAG defines it.
 

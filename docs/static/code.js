@@ -29,8 +29,20 @@ function addButton(block) {
 function reachable(part) {
   if (part.scrollWidth <= part.clientWidth + 1) return;
   part.tabIndex = 0;
-  part.setAttribute("role", "region");
+  part.setAttribute("role", "group");
   part.setAttribute("aria-label", "scrolls sideways");
+}
+
+/* The icons that open the drawers of a narrow window are buttons, which the keyboard presses too. */
+function pressable(icon) {
+  icon.tabIndex = 0;
+  icon.setAttribute("role", "button");
+  icon.setAttribute("aria-label", icon.closest("label").control.getAttribute("aria-label"));
+  icon.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    icon.click();
+  });
 }
 
 /* A long table gets a field that leaves the rows with its words. */
@@ -51,6 +63,7 @@ function addFilter(table) {
 
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("div.highlight").forEach(addButton);
+  document.querySelectorAll("label .icon").forEach(pressable);
   document.querySelectorAll("article table.docutils").forEach(addFilter);
-  document.querySelectorAll("pre, table.docutils, .table-wrapper, div.cell_output, figure.drawing").forEach(reachable);
+  document.querySelectorAll("pre, .table-wrapper, div.cell_output .output, figure.drawing").forEach(reachable);
 });

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.claims.claim import Claim, Kind
 from workbench.number_text import number, probability, with_limits
+from workbench.palette import BAD_WORDS, GOOD_WORDS
 from workbench.statistics import WORDS, Finding, OverCases, Side, Word
 from workbench.statistics.result_card import short_text
 
@@ -223,8 +224,7 @@ class ClaimReport(NamedTuple):
         return f"{heading}<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
 
-_COLORS = {"holds": "#2e8b57", "contradicted": "#d0453a", "fails_where": "#d0453a", FAILED: "#d0453a"}
-"""Of verdicts on a page, of 4:1 and more on white and on black."""
+_COLORS = {"holds": GOOD_WORDS, "contradicted": BAD_WORDS, "fails_where": BAD_WORDS, FAILED: BAD_WORDS}
 
 
 def _html_row(one: Outcome) -> str:

@@ -176,8 +176,8 @@ def _text(x: float, y: float, words: str) -> str:
 
 
 def _svg(high: float, inside: str) -> str:
-    frame = f'viewBox="0 -2 {WIDE} {high + 4:.0f}" width="100%" role="img" style="max-width:{WIDE}px"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {frame}>{inside}</svg>'
+    frame = f'viewBox="0 -2 {WIDE} {high + 4:.0f}" width="100%" style="max-width:{WIDE}px"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="the decision" {frame}>{inside}</svg>'
 
 
 def _table(decision: Decision) -> str:

@@ -28,8 +28,8 @@ from workbench.notebooks.execution import STILL
 from workbench.version import __version__
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
-_FORM = 2
-"""Of executed copies: with pictures where dashboards stood."""
+_FORM = 3
+"""Of executed copies: with verdicts in colors that every page shows."""
 NOT_EXECUTED = (
     "```{note}\nShown without outputs: this copy of the site was built without running notebooks. `make docs` runs "
     "them once.\n```"
@@ -121,6 +121,7 @@ def _page_outputs(notebook: dict[str, Any]) -> dict[str, Any]:
         if cell["cell_type"] == "code":
             for out in cell["outputs"]:
                 _without_widget(out.get("data", {}))
+                _without_empty_heads(out.get("data", {}))
             cell["outputs"] = [out for out in cell["outputs"] if _is_for_page(out)]
             if any("image/png" in out.get("data", {}) for out in cell["outputs"]):
                 cell["metadata"]["mystnb"] = {"image": {"alt": _words_of_picture(_source(cell), above)}}
@@ -146,6 +147,12 @@ def _without_widget(data: dict[str, Any]) -> None:
     """Leave the picture of a widget; one that has none has nothing to show."""
     if data.pop(_WIDGET, None) is not None and "image/png" not in data:
         data.clear()
+
+
+def _without_empty_heads(data: dict[str, Any]) -> None:
+    """Make plain cells of the headers without words, which pandas writes above the columns of a named index."""
+    if "text/html" in data:
+        data["text/html"] = "".join(data["text/html"]).replace("<th></th>", "<td></td>")
 
 
 def _is_for_page(out: dict[str, Any]) -> bool:

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from workbench.palette import BAD_WORDS, GOOD_WORDS
 from workbench.statistics.result_rows import Cells, ResultBlock, ResultRow
 
 BOLD = "*"
@@ -20,8 +21,7 @@ _PROSE = 100
 _BARS_FROM, _HALF_BAR = 110, 7
 """Columns from which on there are bars, and the columns of either side of one."""
 _COLORS = {"better": "green", "worse": "red"}
-_HTML_COLORS = {"better": "#2e8b57", "worse": "#d0453a"}
-"""Of 4:1 and more on white and on black."""
+_HTML_COLORS = {"better": GOOD_WORDS, "worse": BAD_WORDS}
 
 
 def lines(

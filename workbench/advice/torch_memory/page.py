@@ -153,7 +153,8 @@ def flame_chart(whole: Frame) -> str:
     total = max(whole.bytes, 1)
     rects: list[str] = []
     deepest = _flames(whole, 0.0, 0, WIDTH / total, rects)
-    return f"<svg class='over' viewBox='0 0 {WIDTH} {(deepest + 1) * FLAME_ROW}' role='img'>{''.join(rects)}</svg>"
+    head = f"viewBox='0 0 {WIDTH} {(deepest + 1) * FLAME_ROW}' role='img' aria-label='flame graph of live memory'"
+    return f"<svg class='over' {head}>{''.join(rects)}</svg>"
 
 
 def _flames(frame: Frame, x: float, depth: int, scale: float, rects: list[str]) -> int:
@@ -216,7 +217,7 @@ def curve_chart(curves: list[Curve], marks: Marks = NO_MARKS, colours: Sequence[
     grid = [_level(top * k // 4, top) for k in range(5)]
     legend = (_key(curve.name, colour) for curve, colour in zip(curves, colours, strict=False))
     drawn = "".join([*grid, *lines, *_marked(marks, top)])
-    chart = f"<svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img'>{drawn}</svg>"
+    chart = f"<svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='memory by event'>{drawn}</svg>"
     return f"{chart}<ul style='{KEYS}'>{''.join(legend)}</ul>"
 
 
@@ -281,7 +282,8 @@ def segment_chart(segments: list[SegmentMap]) -> str:
         if len(segments) > len(largest)
         else ""
     )
-    return f"<svg class='over' viewBox='0 0 {WIDTH} {y + ROW + 2}' role='img'>{''.join(rows)}</svg>{left}"
+    head = f"viewBox='0 0 {WIDTH} {y + ROW + 2}' role='img' aria-label='blocks of the largest segments'"
+    return f"<svg class='over' {head}>{''.join(rows)}</svg>{left}"
 
 
 def _segment(segment: SegmentMap, x: float, y: int, width: float, colours: dict[str, str]) -> str:

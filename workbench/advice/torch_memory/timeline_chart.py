@@ -102,7 +102,8 @@ def timeline_chart(drawn: Timeline, columns: Sequence[Column], failure: Failure 
         for stack, size in drawn.largest(8)
     )
     return (
-        f"<svg class='over' viewBox='0 0 {WIDTH} {HEIGHT}' role='img'>{''.join(parts)}</svg>"
+        f"<svg class='over' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='live memory by stack and event'>"
+        f"{''.join(parts)}</svg>"
         "<p>Each colored piece is live blocks of one stack; point at it for its size. The line above is what was "
         f"reserved. Most live after event {int(drawn.moments[drawn.decisive]):,}:</p><ul style='{KEYS}'>{legend}</ul>"
     )

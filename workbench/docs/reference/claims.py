@@ -111,9 +111,8 @@ def verdict_summary() -> str:
     columns, rows = [*(word.replace("_", " ") for word in WORDS), NOT_JUDGED], list[list[object]]()
     for page, claims in _members().items():
         came = [*map(_verdict_word, claims)]
-        rows.append(
-            [ref(page.replace("-", ", "), f"specification/{page}"), *(came.count(word) or "" for word in columns)]
-        )
+        title = page.replace("-", ", ", 1).replace("-", " ")
+        rows.append([ref(title, f"specification/{page}"), *(came.count(word) or "" for word in columns)])
     return table(["specification", *columns], rows)
 
 

@@ -173,4 +173,4 @@ def _gallery_card(name: str, description: str) -> str:
     words = html.escape(description)
     picture = f'<img src="site:gallery/{name}.png" alt="{words}" loading="lazy">'
     group, _, at = figure_path(name).partition("#")
-    return f'<a class="card" href="site:{group}.html#{at}">{picture}<b>{name}</b><span>{words}</span></a>'
+    return f'<a class="card" href="site:{group}.html#{at}">{picture}<strong>{name}</strong><span>{words}</span></a>'
