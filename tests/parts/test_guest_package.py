@@ -97,6 +97,25 @@ def test_every_part_is_listed_with_its_package(home):
     assert "spread (runs, any, guest-parts 1.0)" in workbench(home, "list", "figures")
     assert "workload: {synthetic: pairs}" in workbench(home, "list", "workloads", "pairs")
     assert "Two cards at a desk" in workbench(home, "list", "presets", "--json")
+    assert "heads_rate (guest_coin, higher, guest-parts 1.0)" in workbench(home, "list", "measures", "guest_coin")
+    assert "nearest: desk. Did you mean desk?" in workbench(home, "list", "presets", "dessk", status=2)
+
+
+def test_a_policy_and_the_levers_of_every_part_are_listed(home):
+    (row,) = json.loads(workbench(home, "list", "policies", "gap_fit", "--json"))["policies"]
+    assert (row["source"], row["package"]) == ("guest_parts.policies:GapFit", "guest-parts 1.0")
+    assert row["levers"]["skip"]["default"] == 0 and row["engines"]["shared_memory"] == ["placement"]
+    assert "Did you mean gap_fit?" in workbench(home, "list", "policies", "gap_fitt", status=2)
+    broken = " ".join(workbench(home, "list", "policies", "torn_fit", status=2).split())
+    assert "torn 1.0: the entry point policy.placement.torn_fit = 'torn:TornFit' does not load" in broken
+    assert "leaves no decision to a policy" in workbench(home, "list", "policies", "guest_coin")
+    levers = json.loads(workbench(home, "list", "levers", "--json"))["levers"]
+    brought = {(row["name"], row["of"], row["kind"]) for row in levers if row.get("package") == "guest-parts 1.0"}
+    assert brought == {
+        ("skip", "gap_fit", "placement policy"),
+        ("chance", "coin_options", ""),
+        ("count", "pairs", "workload"),
+    }
 
 
 def test_a_sweep_is_run_drawn_exported_and_verified(home):
