@@ -19,7 +19,7 @@ PACKAGES = "packages_of_parts"
 
 def needed_packages(plan: Plan) -> list[str]:
     """Return the packages, with their versions, that bring a part of a sweep."""
-    setups = [point.setup for point in plan.points if point.setup is not None]
+    setups = [point.setup for point in plan.points if point.setup]
     held = {id(one): one for setup in setups for one in _parts(setup)}.values()
     specs = {type(spec) for part in held if not part.is_of_the_package for spec in specs_in(part)}
     measures = (one.function for one in plan.sweep.user_measures.values())
