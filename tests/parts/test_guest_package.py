@@ -151,7 +151,7 @@ def test_a_sweep_is_run_drawn_exported_and_verified(home):
     folder, _ = home
     (folder / "pairs.yaml").write_text(yaml.safe_dump(SWEEP))
     run = workbench(home, "run", "pairs.yaml", "--out", "out", "--executor", "two_threads")
-    assert "figure: out/figures/spread.png (and .pdf, .csv)" in run and "gap_fit(skip=4)" in run
+    assert "figure: out/figures/spread.png (and .csv, .pdf)" in run and "gap_fit(skip=4)" in run
     workbench(home, "export", "out", "--to", "paper")
     needs = json.loads((folder / "paper" / "manifest.json").read_text())["needs"]
     assert "2 of 4 runs need GapFit of the package guest-parts 1.0: install it to do them again." in needs

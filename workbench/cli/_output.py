@@ -163,11 +163,11 @@ def say_figures(paths: Sequence[Path]) -> None:
     """Print a line a figure: its picture, and the endings of the other files of its name that were written.
 
     >>> say_figures([Path("a.pdf"), Path("a.png"), Path("a.csv")])
-    figure: a.png (and .pdf, .csv)
+    figure: a.png (and .csv, .pdf)
     """
     for path in paths:
         if path.suffix == ".png":
-            others = [one.suffix for one in paths if one.with_suffix(".png") == path and one != path]
+            others = sorted(one.suffix for one in paths if one.with_suffix(".png") == path and one != path)
             also = f" (and {', '.join(others)})" if others else ""
             print(f"figure: {path}{also}")
 

@@ -83,7 +83,7 @@ class Drawing:
 
     @property
     def _description(self) -> str:
-        """Return what is drawn: of these data where they say it, else of every figure of the name."""
+        """Return the caption of the data; where they have none, the description of the figure."""
         return str(getattr(self.data, "caption", "")) or self.recipe.description
 
     @property
