@@ -27,6 +27,14 @@ SWEEP = {
 RANGES = {**SWEEP["workload"], "count": {"vary": {"from": 20, "to": 90}}}
 RANGE = {**SWEEP, "workload": RANGES, "policy": {"placement": "best_fit"}, "seeds": 1}
 
+NODE = {
+    "engine": "node",
+    "workload": {"synthetic": "small_kernels"},
+    "machine": {"card": {"compute_units": 4}, "translation": {"cores": 4}},
+    "measures": ["makespan_cycles"],
+    "seeds": 1,
+}
+
 
 @pytest.fixture
 def readings(monkeypatch):
@@ -107,6 +115,14 @@ def test_so_do_the_commands_that_explain(readings, tmp_path):
     file.write_text(yaml.safe_dump({**RANGE, "design": {"morris": {"trajectories": 4}}}))
     command("explain", "sensitivity", file, "--workers", 0, "--out", tmp_path / "levers", "--json")
     assert readings == {"read": 2, "planned": 2}
+
+
+@pytest.mark.node
+def test_so_does_the_command_that_blames(readings, tmp_path):
+    file = tmp_path / "node.yaml"
+    file.write_text(yaml.safe_dump(NODE))
+    command("explain", "blame", file, "--parts", "walkers", "--workers", 0, "--out", tmp_path / "blame", "--json")
+    assert readings == {"read": 1, "planned": 1}
 
 
 MODULES = """

@@ -261,11 +261,10 @@ def blame(
     from workbench.explain.blame import Blame, blame_sweep, measures_of
 
     read = read_sweep(sweep, _overrides(set, seeds))
-    measures, removed = measures_of(read, measure), blame_sweep(read, None if parts is None else tuple(parts))
-    results = run(
-        sweep, out, set={**(set or {}), **removed}, seeds=seeds, workers=workers, executor=executor, progress=progress
-    )
-    return Blame(results, measures)
+    _check_figures(read)
+    measures = measures_of(read, measure)
+    todo = make_plan(blame_sweep(read, None if parts is None else tuple(parts)))
+    return Blame(run(todo, out, workers=workers, executor=executor, progress=progress), measures)
 
 
 def discover(

@@ -231,7 +231,7 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
             )
         ),
         (["list", "presets", "zebra"], "workbench list presets shows all. For a card of yours: workbench new preset"),
-        (["list", "policies", "placemnt"], "unknown question 'placemnt'"),
+        (["list", "policies", "placemnt"], "unknown question, engine or policy 'placemnt'"),
         (["list", "presets", "mi355"], "Did you mean mi355x? Else: workbench new preset machine my_card"),
         (["claims", "H9.9"], "unknown claim 'H9.9'"),
         (["claims", "--seeds", "0"], "argument --seeds: must be a whole number of at least 1. Got '0'"),

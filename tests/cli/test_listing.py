@@ -1,4 +1,4 @@
-"""`workbench list measures | figures | workloads | levers [NAME]`: all of a kind, or one in full, as text or JSON."""
+"""`workbench list policies | measures | figures | workloads | levers [NAME]`: all of a kind, or one in full."""
 
 from __future__ import annotations
 
@@ -59,6 +59,21 @@ def test_the_name_of_an_engine_lists_its_figures_and_policies(capsys):
     assert [*dict.fromkeys(row["question"] for row in rows)] == ["placement", "queue", "retry"]
 
 
+def test_the_name_of_a_policy_shows_it_in_full(capsys):
+    text = printed(capsys, "policies", "nearest_boundary")
+    assert text.startswith("placement: nearest_boundary(")
+    assert "    engines that ask placement:\n        shared_memory (policy.placement)\n" in text
+    assert "        tie: one of low, high, alternate, default low: " in text
+    assert "    in a sweep:\n        policy: {placement: nearest_boundary}\n" in text
+    assert text.endswith("    source:\n        workbench.policies.placement.ends:NearestBoundary\n")
+
+
+def test_a_policy_of_two_questions_is_shown_for_each(capsys):
+    rows = json.loads(printed(capsys, "policies", "best_fit", "--json"))["policies"]
+    assert [row["question"] for row in rows] == ["cache_fit", "placement"]
+    assert rows[1]["engines"]["pool"] == ["driver"]
+
+
 @pytest.mark.slow
 def test_a_lever_is_shown_by_its_own_name_and_by_its_owner(capsys):
     text = printed(capsys, "levers", "tie")
@@ -93,6 +108,9 @@ def test_a_lever_of_a_file_of_ones_own_is_listed(capsys, tmp_path):
     ("words", "sentence"),
     [
         (["levers", "nearest_boundry"], "unknown lever 'nearest_boundry'; `workbench list levers` lists all"),
+        (["policies", "best_fitt"], "unknown question, engine or policy 'best_fitt'; there are best_fit, "),
+        (["policies", "placment"], "unknown question, engine or policy 'placment'; there are placement, "),
+        (["presets", "mi355xx"], "there is no preset 'mi355xx'; nearest: mi355x, "),
         (["figures", "paretto"], "unknown figure 'paretto'; `workbench list figures` lists all"),
         (["measures", "drain_cycle"], "unknown measure 'drain_cycle'; `workbench list measures` lists all"),
     ],

@@ -20,6 +20,7 @@ from tests.engines.dispatch_users import (
 from tests.slow import compiled_only
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError, PolicyError, StarvedError
+from workbench.levers import lever
 from workbench.machine.machine import Resource
 from workbench.policies.dispatch import (
     CoolestFirst,
@@ -356,6 +357,26 @@ class NoSuchSlot(MiddleFirst):
     def answer(see: Any) -> int:
         see.memory[100 + see.length] = 1
         return 0
+
+
+class CellByLever(MiddleFirst):
+    """Read the cell of the memory that a lever names."""
+
+    cell: int = lever(0, least=0, most=500, description="which cell is read")
+
+    def answer(see: Any) -> int:
+        return 0 * see.memory[see.levers.cell]
+
+
+@compiled_only
+def test_every_run_of_a_users_policy_tests_every_index_also_after_one_without_a_fault() -> None:
+    def setup(cell: int) -> Any:
+        row = Row(waves=1, need={"vgpr": 4})
+        return Case([row], policies={"placement": CellByLever(cell=cell)}).setup()
+
+    Dispatch().simulate(setup(0), 1)
+    with pytest.raises(PolicyError, match=r"raised IndexError \(index 500 is out of bounds .* with size 1\)"):
+        Dispatch().simulate(setup(500), 1)
 
 
 class BadNotice(MiddleFirst):

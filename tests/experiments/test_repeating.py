@@ -505,6 +505,37 @@ def test_one_run_of_every_new_point_is_repeated_so_that_an_odd_lever_workload_or
     assert statuses == [{"withdrawn"}] * 5
 
 
+FAILS = """
+import workbench as wb
+from workbench.structures.bitmaps import first_start
+
+
+class Fails(wb.policies.Placement):
+    turn: int = wb.lever(0, least=0, most=100, description="at 0 and 1 it names a place outside of the memory")
+
+    def answer(see):
+        return first_start(see.free, see.length, 0) if see.levers.turn > 1 else 9999
+"""
+
+
+def test_if_the_runs_that_are_chosen_fail_the_next_run_repeats_others(folder, monkeypatch):
+    """The first and the last run fail, and so does that of the point with the lowest digest."""
+    (folder / "fails.py").write_text(FAILS)
+    load = {"regime": "large_uniform", "count": 20}
+    sweep = {"engine": "shared_memory", "workload": load, "measures": ["drain_cycles"], "seeds": 1}
+
+    def turned(turn):
+        turns = [{"fails.py:Fails": {"turn": one}} for one in (0, turn, 1)]
+        return {**sweep, "policy": {"placement": {"vary": turns}}}
+
+    ids = {turn: [point.id for point in wb.plan(turned(turn)).points] for turn in range(2, 100)}
+    chosen = turned(next(turn for turn, points in ids.items() if min(points) != points[1]))
+    first = wb.run(chosen, folder / "out", workers=1, repeat=True)
+    (reason,) = first.checked.reasons
+    assert reason == f"fails: they could not be repeated ({reproducibility.ALL_FAILED})"
+    assert wb.run(chosen, folder / "out", workers=1, repeat=True).checked == checked_rows.Checked(1, 1, (), 1)
+
+
 @pytest.mark.slow
 def test_what_a_run_leaves_to_the_next_one_shows_as_repeated_runs_have_another_order(folder, monkeypatch):
     monkeypatch.delenv("REPEATED_COUNT", raising=False)

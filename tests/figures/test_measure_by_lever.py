@@ -7,6 +7,7 @@ import pytest
 from tests.figures.stand_ins import runs
 from tests.figures.test_fragmentation_by_size import fragmented
 from workbench.errors import InputError
+from workbench.export.drawings import Drawing
 from workbench.figures import figure
 
 BY_LEVER = figure("measure_by_lever")
@@ -27,6 +28,13 @@ def test_what_cannot_be_drawn_is_refused_in_the_name_of_the_figure_that_was_aske
         figure(name).data(runs(GIVEN))
     with pytest.raises(InputError, match=f"^{name} needs wear_gini, which is not defined"):
         figure(name).data(runs(GIVEN, segments=[8, 32], measures=["wear_gini"]), measure="wear_gini")
+
+
+def test_the_caption_names_the_measure_the_lever_and_the_policies():
+    drawing = Drawing(BY_LEVER, BY_LEVER.data(runs(GIVEN, segments=[8, 32], measures=["drain_cycles"])))
+    start = "Drain time (cycles) against segments (segments): first fit. "
+    assert drawing.caption.startswith(start) and "95 % interval" in drawing.caption
+    assert drawing.alt.startswith(start)
 
 
 def test_the_only_measure_is_shown():

@@ -26,13 +26,13 @@ def mark(tmp_path, monkeypatch):
 
 @pytest.fixture
 def shards(mark, tmp_path):
-    """Run two shards of a sweep with code of some kind, and forget the code."""
+    """Run the shards of a sweep with code of some kind, and forget the code."""
 
-    def made(kind, **options):
+    def made(kind, count=2, **options):
         written(tmp_path / "own")
         (tmp_path / "own" / "s.yaml").write_text(yaml.safe_dump({**SWEEP, **KINDS[kind]}))
-        for number in (1, 2):
-            wb.run("own/s.yaml", f"shards/{number}", shard=f"{number}/2", **options)
+        for number in range(1, count + 1):
+            wb.run("own/s.yaml", f"shards/{number}", shard=f"{number}/{count}", **options)
         forgotten()
         mark.unlink()
 
@@ -96,6 +96,7 @@ def test_an_edited_policy_makes_another_sweep(shards, mark):
 
 
 def test_rows_that_were_repeated_are_checked_in_the_gathered_folder(shards, mark):
-    shards("policy", workers=1, repeat=True)
-    assert main(["gather", "shards/1", "shards/2", "--out", "all"]) == 0
-    assert wb.open_results("all").checked.checked == wb.open_results("all").checked.rows == 6
+    shards("policy", count=3, workers=1, repeat=True)  # each has other seeds, and repeats one of its own
+    assert main(["gather", "shards/1", "shards/2", "shards/3", "--out", "all"]) == 0
+    checked = wb.open_results("all").checked
+    assert checked.checked == checked.rows == 6 and checked.repeated >= 3

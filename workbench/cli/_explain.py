@@ -10,7 +10,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import add_output_arguments, add_table_arguments, say_json, say_lines, say_notes, say_table
+from workbench.cli._output import (
+    add_output_arguments,
+    add_table_arguments,
+    say_figures,
+    say_json,
+    say_lines,
+    say_notes,
+    say_table,
+)
 from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
@@ -87,7 +95,7 @@ def _report_sensitivity(sensitivity: Sensitivity, folder: Path, figures: list[Pa
         say_table(sensitivity.pairs, args.wide)
     say_notes(sensitivity.undecided)
     print(f"{len(sensitivity.results.rows)} runs in {sensitivity.results.seconds:.1f} s, kept in {folder}")
-    print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
+    say_figures(figures)
 
 
 SENSITIVITY = _arguments_of_sensitivity, _run_sensitivity
@@ -176,7 +184,7 @@ def _report_discovery(result: Discovery, folder: Path, figures: list[Path], args
     if args.wide:
         say_table(result.boxes, wide=True)
         say_table(result.trajectory, wide=True)
-    print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
+    say_figures(figures)
 
 
 DISCOVER = _arguments_of_discover, _run_discover

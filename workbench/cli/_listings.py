@@ -1,4 +1,4 @@
-"""`workbench list KIND`: the policies, measures, figures, workloads, levers and presets that a sweep may name.
+"""`workbench list KIND`: the measures, figures, workloads, levers and presets that a sweep may name.
 
 Each lists all there is, the user's own of the files that the command names included, or shows all that is known of one.
 The schema of sweep files is one more kind, with which an editor completes and checks them.
@@ -16,10 +16,16 @@ from typing import Any
 from workbench.cli._output import add_output_arguments, add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.cli._packages import problems_of_kind
 from workbench.cli.commands import DONE, Arguments, Run
-from workbench.cli.lever_words import declared_levers, default_words, kind_of_spec, values_of_lever
+from workbench.cli.lever_words import (
+    declared_levers,
+    default_words,
+    guest_levers,
+    kind_of_spec,
+    lever_line,
+    values_of_lever,
+)
 from workbench.errors import InputError, nearest_name, unknown_name
-from workbench.guests import KINDS as KINDS_OF_PARTS
-from workbench.guests import Guest, guests
+from workbench.guests import Guest, guest_package, guests
 from workbench.levers import Lever, Spec
 from workbench.number_text import number
 from workbench.parts.user_files import file_of
@@ -59,12 +65,11 @@ def listing(
         add_output_arguments(parser)
 
     def run(args: argparse.Namespace) -> int:
+        problems = [sentence for kind in _kinds_of_parts(name) for sentence in problems_of_kind(kind)]
         lines, names = _rows_and_names(args.parts, rows, name.removesuffix("s"))
         if names:
             rows_named = _rows_named(lines, names, named_by, name.removesuffix("s"))
             lines = [row if row.get("engine") in names else {**row, **details(row)} for row in rows_named]
-        kind = "generator" if name == "workloads" else name.removesuffix("s")
-        problems = problems_of_kind(kind) if kind in KINDS_OF_PARTS else []
         if args.json:
             say_json({name: lines, **({"problems": problems} if problems else {})})
         else:
@@ -73,6 +78,12 @@ def listing(
         return DONE
 
     return add_arguments, run
+
+
+def _kinds_of_parts(name: str) -> tuple[str, ...]:
+    """Return the kinds of parts of installed packages that a listing holds."""
+    several = {"workloads": ("generator",), "levers": ("policy", "engine", "generator")}
+    return several.get(name, (name.removesuffix("s"),))
 
 
 def _rows_and_names(parts: Sequence[str], rows: Rows, kind: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -130,53 +141,6 @@ def _details(row: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _arguments_of_policies(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", metavar="QUESTION", nargs="?", help="such as placement; or an engine")
-    add_output_arguments(parser)
-
-
-def _run_policies(args: argparse.Namespace) -> int:
-    from workbench.mechanisms.mechanism import mechanism, mechanisms
-    from workbench.policies.catalogue import policy_rows, question_row
-
-    if args.question in mechanisms():
-        engine = mechanism(args.question).engine
-        requested = dict.fromkeys(engine.question_of(slot) for slot in engine.slots)
-        rows, question = [row for each in requested for row in policy_rows(each)], None
-    else:
-        rows = policy_rows(args.question)
-        question = question_row(args.question) if args.question else None
-    problems = problems_of_kind("policy")
-    if args.json:
-        further = {"question": question} if question else {}
-        say_json({"policies": rows, **further, **({"problems": problems} if problems else {})})
-        return DONE
-    if question:
-        _say_question(question)
-    for row in rows:
-        levers = ", ".join(f"{name}={schema.get('default')}" for name, schema in row["levers"].items())
-        say_lines([f"{row['question']}: {row['name']}({levers})", f"    {row['says']}"])
-        if row["references"]:
-            say_lines([f"    [{row['references']}]"])
-        if "package" in row:
-            say_lines([f"    of the package {row['package']}"])
-    say_notes([f"not listed: {problem}" for problem in problems])
-    return DONE
-
-
-def _say_question(question: Mapping[str, Any]) -> None:
-    """Print what a new policy derives from, what its answer sees and returns."""
-    say_lines([f"a new one: workbench new policy {question['question']} NAME, derived from {question['base']}"])
-    if question["sees"]:
-        print("its answer takes one view, def answer(see):")
-    say_lines(f"    {line}" for line in question["sees"])
-    say_lines(f"it may define {name}(see), told of {', '.join(fields)}" for name, fields in question["tells"].items())
-    print()
-
-
-POLICIES = _arguments_of_policies, _run_policies
-
-
 def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a measure: those of every engine, then the user's, also those that no engine has yet."""
     from workbench.mechanisms.measures import measures_of, of_setup
@@ -187,7 +151,7 @@ def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
         _row_of_measure(engine, measure, built_in)
         for engine in mechanisms()
         for built_in, known in (
-            (True, mechanism(engine).measures),
+            (mechanism(engine).built_in, mechanism(engine).measures),
             (True, _declared(of_setup(engine))),
             (False, _declared(measures_of(engine).all())),
         )
@@ -203,8 +167,12 @@ def _declared(own: Any) -> dict[str, Any]:
 
 
 def _row_of_measure(engine: str, measure: Any, built_in: bool) -> dict[str, Any]:
+    from workbench.mechanisms.mechanism import MECHANISMS
+
     row = {"engine": engine, "name": measure.name, **measure.facts(), "built_in": built_in}
-    return row | _of_package({} if built_in else guests("measure", engine), measure.name)
+    if built_in:
+        return row
+    return row | (_of_package(guests("measure", engine), measure.name) or _of_package(MECHANISMS.guests(), engine))
 
 
 def _of_package(brought: Mapping[str, Guest], name: str) -> dict[str, str]:
@@ -329,11 +297,7 @@ def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
         one = regimes(row["gives"])[row["name"]]
         return {"source": [one.source], "stands_for": [one.workload.short()], "in_a_sweep": [f"workload: {one.name}"]}
     generator = Generator.members.find(row["name"])
-    lines = [
-        f"{one.name}: {values_of_lever(one)}{f' ({one.unit})' if one.unit else ''}, "
-        f"{default_words(one)}: {one.description}"
-        for one in generator.levers.values()
-    ]
+    lines = [lever_line(one) for one in generator.levers.values()]
     name = row["name"] if generator.built_in or "package" in row else _written(generator.__name__, generator)
     return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {name}}}"]}
 
@@ -348,11 +312,12 @@ WORKLOADS = listing("workloads", workload_rows, workload_details, ("name", "engi
 
 
 def lever_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
-    """Return one mapping a lever and class that has it, then those of the classes in the user's files."""
+    """Return one mapping a lever and class that has it: of this package, of installed packages, of the user's files."""
 
     inside = [(value, module.__name__) for module in modules for value in vars(module).values()]
     own = [one for one, name in inside if isinstance(one, type) and issubclass(one, Spec) and one.__module__ == name]
-    places = [(name, cls) for name, classes in declared_levers().items() for cls in classes]
+    known = (*declared_levers().items(), *guest_levers().items())
+    places = [(name, cls) for name, classes in known for cls in classes]
     places += [(name, cls) for cls in own for name in cls.levers]
     return [_row_of_lever(cls, cls.levers[name]) for name, cls in dict.fromkeys(places)]
 
@@ -368,6 +333,7 @@ def _row_of_lever(cls: type[Spec], one: Lever) -> dict[str, Any]:
         "unit": one.unit,
         "description": one.description,
         "built_in": cls.built_in,
+        **({"package": package} if (package := guest_package(cls.__module__)) else {}),
     }
 
 
@@ -386,7 +352,8 @@ def _run_presets(args: argparse.Namespace) -> int:
 
     from workbench.machine import presets_table, unreadable_presets
 
-    rows, problems = presets_table(args.name), [] if args.name else unreadable_presets()
+    rows = presets_table(args.name)
+    problems = [] if args.name else [*unreadable_presets(), *problems_of_kind("preset")]
     if args.json:
         say_json({"preset": args.name, "figures": rows} if args.name else {"presets": rows, "unreadable": problems})
     else:

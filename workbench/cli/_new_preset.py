@@ -46,13 +46,14 @@ def write_preset(kind: str, name: str, folder: Path) -> Path:
         There is no such kind of machine, the name is no plain snake_case word or is taken, or the file cannot be
         written.
     """
-    from workbench.machine.presets import KIND_OF_MACHINE, preset_names
+    from workbench.machine.guest_presets import known_preset_names
+    from workbench.machine.presets import KIND_OF_MACHINE
 
     if kind not in KIND_OF_MACHINE:
         raise unknown_name("", "kind of machine", kind, sorted(KIND_OF_MACHINE))
     if not is_snake_case(name):
         raise InputError(f"a preset's name must be words in small letters joined by _, such as my_card. Got {name!r}.")
-    if name in preset_names():
+    if name in known_preset_names():
         raise InputError(f"{name} is already a machine preset (workbench list presets {name}); choose another name.")
     path = folder / f"{name}.yaml"
     try:

@@ -159,6 +159,19 @@ def wrapped(line: str, width: int, further: int = 4) -> list[str]:
     )
 
 
+def say_figures(paths: Sequence[Path]) -> None:
+    """Print a line a figure: its picture, and the endings of the other files of its name that were written.
+
+    >>> say_figures([Path("a.pdf"), Path("a.png"), Path("a.csv")])
+    figure: a.png (and .csv, .pdf)
+    """
+    for path in paths:
+        if path.suffix == ".png":
+            others = sorted(one.suffix for one in paths if one.with_suffix(".png") == path and one != path)
+            also = f" (and {', '.join(others)})" if others else ""
+            print(f"figure: {path}{also}")
+
+
 def say_lines(lines: Iterable[str]) -> None:
     """Print lines of prose, wrapped where the terminal is narrower; whole in a pipe or a file, so that `grep` has all.
 

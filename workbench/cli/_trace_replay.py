@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from workbench.cli._output import add_output_arguments, say_json, say_lines, say_table
+from workbench.cli._output import add_output_arguments, say_figures, say_json, say_lines, say_table
 from workbench.cli._run_arguments import parse_overrides
 from workbench.cli._trace_import import add_importer, enter_importer
 from workbench.cli.commands import DONE, SOME_FAILED
@@ -217,9 +217,7 @@ def _report(args: argparse.Namespace, setup: Any, outcome: ReplayOutcome, exact:
         say_lines([f"failed: {one['error']}"])
     if args.out:
         print(f"kept in {args.out}: workbench results {args.out}, workbench export {args.out} --to PAPER")
-    for path in figures:
-        if path.suffix == ".png":
-            print(f"figure: {path}")
+    say_figures(figures)
 
 
 def _window(rows: list[Replayed], exact: SnapshotReplay | None) -> dict[str, Any]:

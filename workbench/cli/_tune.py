@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli._output import add_output_arguments, say_json, say_notes
+from workbench.cli._output import add_output_arguments, say_figures, say_json, say_notes
 from workbench.cli._run_arguments import add_worker_arguments, executor_of, parse_overrides
 from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
@@ -121,7 +121,7 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     print(f"{trials} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: {trial.name}: {trial.error}")
-    print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
+    say_figures(figures)
     is_ours = results.study.storage is None and results.holdout is not None
     ours = f"workbench open dashboard {folder}, or " if is_ours else ""
     _say_wrapped(f"in the browser: {ours}{dashboard_command(results.study, folder)} ({OPEN})")

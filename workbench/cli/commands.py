@@ -29,7 +29,7 @@ COMMANDS = {
     "export": ("_results", "Write a bundle for a paper from a results folder."),
     "verify": ("_results", "Compute a bundle's numbers from its runs, and do some runs again."),
     "trust": ("_trust", "List the code that a results folder or a bundle names, and sign it."),
-    "list policies": ("_listings", "Every policy that can be named in a sweep."),
+    "list policies": ("_policy_listing", "Every policy that can be named in a sweep."),
     "list measures": ("_listings", "Every measure that can be named in a sweep."),
     "list figures": ("_listings", "Every figure, and what it is drawn of."),
     "list workloads": ("_listings", "Every workload that can be named in a sweep."),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from workbench.guests import is_guest
 from workbench.levers import Lever, Spec
 from workbench.number_text import BARE, MOST_DIGITS, number
 
@@ -61,15 +62,38 @@ def default_words(one: Lever) -> str:
     return "must be given" if one.required else f"default {default_of_lever(one)}"
 
 
+def lever_line(one: Lever) -> str:
+    """Return a lever in a line: its name, values, unit, default and description.
+
+    >>> lever_line(Lever("lines", "integer", 64, least=1, unit="lines", description="how many there are"))
+    'lines: whole number of at least 1 (lines), default 64: how many there are'
+    """
+    unit = f" ({one.unit})" if one.unit else ""
+    return f"{one.name}: {values_of_lever(one)}{unit}, {default_words(one)}: {one.description}"
+
+
 @functools.cache
 def declared_levers() -> dict[str, list[type[Spec]]]:
     """Return every lever of the package by name, sorted, with the classes that have it."""
     _import_all()
+    return _by_lever(lambda module: module.startswith("workbench."))
+
+
+def guest_levers() -> dict[str, list[type[Spec]]]:
+    """Return every lever of the installed packages that bring parts, by name, with the classes that have it.
+
+    A part is imported before, or its package is not looked through.
+    """
+    return _by_lever(is_guest)
+
+
+def _by_lever(is_meant: Callable[[str], bool]) -> dict[str, list[type[Spec]]]:
+    """Return the levers of the classes in some modules, sorted; of a class that was defined again, the later one."""
+    classes = {(cls.__module__, cls.__qualname__): cls for cls in _below(Spec) if is_meant(cls.__module__)}
     result: dict[str, list[type[Spec]]] = {}
-    for cls in sorted(set(_below(Spec)), key=lambda cls: (cls.__module__, cls.__qualname__)):
-        if cls.__module__.startswith("workbench."):
-            for name in (name for name in cls.levers if not name.startswith("_")):
-                result.setdefault(name, []).append(cls)
+    for _, cls in sorted(classes.items()):
+        for name in (name for name in cls.levers if not name.startswith("_")):
+            result.setdefault(name, []).append(cls)
     return dict(sorted(result.items()))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli._output import (
     add_output_arguments,
     add_summary_arguments,
+    say_figures,
     say_json,
     say_lines,
     say_notes,
@@ -160,9 +161,7 @@ def _report(
         print(stopped)
     _say_failures(results)
     print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}{_other_kept_runs(results, folder)}")
-    for path in figures:
-        if path.suffix == ".png":
-            print(f"figure: {path}")
+    say_figures(figures)
     print(f"next: {next_command(results, folder, args)}")
 
 

@@ -13,6 +13,7 @@ from workbench.dashboards._dispatch_limits import (
     blocks_allowed,
     groups_allowed,
     largest_share,
+    machine_of,
     probed_blocks,
     vgpr_blocks,
     waves_allowed,
@@ -30,7 +31,6 @@ from workbench.dashboards._lever_drawings import (
 from workbench.dashboards._settings import Setting, look_up, path_of, put, value_of
 from workbench.errors import InputError
 from workbench.levers import Lever
-from workbench.machine import Machine
 from workbench.palette import css
 from workbench.policies.dispatch.choice.energy import LeastRecentEnergy
 from workbench.policies.dispatch.priority_rules import PriorityWindows
@@ -133,7 +133,7 @@ class Blocks(CardLever):
         return State(vgpr_blocks(setting), True, "the machine")
 
     def change(self, setting: Setting, side: str, value: Any) -> Change:
-        machine = Machine.read(setting["machine"])
+        machine = machine_of(setting)
         return {"machine.vgprs_a_unit": value * machine.simds_a_unit * machine.wave_size * machine.vgpr_granule}
 
     def offers(self, setting: Setting, side: str) -> Sequence[int]:
@@ -180,7 +180,7 @@ class Waves(CardLever):
 
     def drawing(self, setting: Setting) -> str:
         waves = self.state(setting, BOTH).value
-        return "" if waves is None else waves_drawing(waves, Machine.read(setting["machine"]).simds_a_unit)
+        return "" if waves is None else waves_drawing(waves, machine_of(setting).simds_a_unit)
 
     def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[int, Change]]:
         law, allowed = _waves(setting), waves_allowed(setting)

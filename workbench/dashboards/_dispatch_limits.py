@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from workbench.dashboards._settings import value_of
+from workbench.experiments.setups import read_machine
 from workbench.machine import Machine
 from workbench.policies.probes.shift_probe import dividing
 from workbench.workloads.synthetic.random_groups import RandomGroups, laws_of
 
 MOST_BLOCKS = 512
 """The end of the slider of N; the box next to it takes all that the machine's lever does."""
+
+
+def machine_of(setting: Mapping[str, Any]) -> Machine:
+    """Return the machine of a setting.
+
+    >>> machine_of({"machine": {"preset": "patent_dispatch"}}).simds_a_unit
+    4
+    """
+    machine: Machine = read_machine(Machine, setting["machine"], Path())
+    return machine
 
 
 def vgpr_blocks(setting: Mapping[str, Any]) -> int:
@@ -29,7 +41,7 @@ def probed_blocks(setting: Mapping[str, Any]) -> dict[str, int]:
     >>> probed_blocks({"machine": {"preset": "patent_dispatch"}})
     {'vgpr': 128, 'sgpr': 64, 'shared': 128}
     """
-    resources = Machine.read(setting["machine"]).resources()
+    resources = machine_of(setting).resources()
     return {resource.label: resource.blocks for resource in resources if resource.contiguous}
 
 
@@ -54,7 +66,7 @@ def blocks_allowed(setting: Mapping[str, Any]) -> list[int]:
 
 def waves_allowed(setting: Mapping[str, Any]) -> list[int]:
     """Return the most waves that a workgroup may have, so that an empty module has space for the largest."""
-    machine, most = Machine.read(setting["machine"]), _most_a_wave(setting)
+    machine, most = machine_of(setting), _most_a_wave(setting)
     of_units = [resource for resource in machine.resources() if resource.level == "unit"]
     share = min(resource.blocks // max(most.get(resource.label, 1), 1) for resource in of_units)
     return list(range(1, share * machine.simds_a_unit + 1))
@@ -68,13 +80,13 @@ def largest_share(setting: Mapping[str, Any]) -> int:
 def _share(setting: Mapping[str, Any]) -> int:
     """Return the most waves of the largest group that some SIMD gets."""
     workload = _random_groups(setting)
-    return -(-workload.waves.span()[1] // Machine.read(setting["machine"]).simds_a_unit) if workload else 1
+    return -(-workload.waves.span()[1] // machine_of(setting).simds_a_unit) if workload else 1
 
 
 def _most_a_wave(setting: Mapping[str, Any]) -> dict[str, int]:
     """Return the most blocks of each resource that a wave may ask for; nothing where a file says it."""
     workload = _random_groups(setting)
-    laws = laws_of(workload, Machine.read(setting["machine"]), "") if workload else {}
+    laws = laws_of(workload, machine_of(setting), "") if workload else {}
     return {label: max(law.span()[1], 1) for label, law in laws.items()}
 
 

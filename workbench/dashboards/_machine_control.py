@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
@@ -16,9 +17,11 @@ from workbench.dashboards._controls import Control, NumberControl, mark, marked,
 from workbench.dashboards._dashboard_config import DashboardConfig
 from workbench.dashboards._spec_controls import LeversControl
 from workbench.errors import InputError, wrong_value
+from workbench.experiments.setups import read_machine
 from workbench.levers import Lever, Spec
-from workbench.machine import preset, presets
+from workbench.machine.guest_presets import guest_presets, known_preset
 from workbench.machine.machine import Resource
+from workbench.machine.presets import presets
 from workbench.mechanisms.mechanism import mechanism
 
 _PRESET = Lever("preset", "text", description="a machine with a source for each of its figures")
@@ -29,10 +32,11 @@ class MachineControl(Control):
 
     def __init__(self, config: DashboardConfig) -> None:
         self._of = mechanism(config.engine).engine.machine
-        start = self._of.read(config.machine)
+        start = self._read(config.machine)
         super().__init__(Lever("machine", "spec", start, spec=self._of))
         self._line = config.machine_summary
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
+        names += [(f"{one.name}: {one.title}", one.name) for _, one in guest_presets(self._of)]
         names += [(words, spec.name) for words, spec in config.machine_rules.items()]
         self._words, self._refused = names, dict[str, str]()
         self.names = widgets.Dropdown(options=names, tooltip=_PRESET.description)
@@ -101,7 +105,7 @@ class MachineControl(Control):
         InputError
             It is not valid, or this page offers no preset or rule that gives it.
         """
-        machine = self._of.read(value)
+        machine = self._read(value)
         name, rule = self._source(value, machine)
         with self._quietly():
             self.names.value = name
@@ -117,6 +121,9 @@ class MachineControl(Control):
 
     def mark(self, wrong: bool) -> None:
         mark(self.names, wrong)
+
+    def _read(self, value: Any) -> Any:
+        return read_machine(self._of, value, Path())
 
     def _source(self, value: Any, machine: Any) -> tuple[str, Spec | None]:
         """Return the preset or the rule that gives a machine, and the rule with its levers."""
@@ -144,11 +151,11 @@ class MachineControl(Control):
 
     def _gives(self, name: str, machine: Any) -> bool:
         """Return whether a preset gives a machine once the levers of this page are turned to it."""
-        machine_of_preset = preset(name, self._of).machine()
+        machine_of_preset = known_preset(name, self._of).machine()
         return bool(machine_of_preset.but(**{lever: getattr(machine, lever) for lever in self._turnable}) == machine)
 
     def _preset(self) -> Any:
-        return preset(self.names.value, self._of).machine()
+        return known_preset(self.names.value, self._of).machine()
 
     def _chosen(self, _change: object) -> None:
         rule = self.rules.get(self.names.value)
@@ -159,7 +166,7 @@ class MachineControl(Control):
 
     def _turned(self) -> None:
         try:
-            self.contents.value = self._line(self._of.read(self.plain()))
+            self.contents.value = self._line(self._read(self.plain()))
         except InputError:
             self.contents.value = ""  # the sweep will say what is wrong
         self._changed()

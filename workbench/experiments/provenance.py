@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.digests import canonical, digest
+from workbench.experiments.needed_packages import PACKAGES, needed_packages
 from workbench.experiments.results_folder import PROVENANCE
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def provenance(runs: Results) -> dict[str, Any]:
             for point in plan.points
         ],
         **({OWN_MEASURES: own} if (own := own_measures(plan)) else {}),
+        **({PACKAGES: packages} if (packages := needed_packages(plan)) else {}),
         "engine_revision": plan.sweep.mechanism.engine.revision,
         "seeds": plan.sweep.seeds,
         **({"planned": plan.sweep.planned} if plan.sweep.planned is not None else {}),

@@ -28,7 +28,7 @@ from workbench.experiments.row_reads import digest_of_place
 from workbench.experiments.verdicts import Verdict, shortened_ids
 from workbench.identity.reads import Reads
 from workbench.runs.row import Row
-from workbench.runs.run import PlannedPoint, PlannedRun, Task, run_id
+from workbench.runs.run import PlannedRun, Task
 from workbench.runs.watchdog import SILENT
 from workbench.runs.worker import BundleResult
 
@@ -46,6 +46,9 @@ MOST_POINTS, ONE_IN_NEW = 30, 10
 
 LIMIT_SECONDS = 600.0
 """Of each run that is repeated."""
+
+ALL_FAILED = "the runs that were chosen to be repeated failed; the next run of the sweep repeats others"
+"""Why rows stay provisional although other runs of their code ended."""
 
 _NOT_DONE = re.compile(
     "cannot be opened in a worker|not what it was when this run was planned|not what the driver has|did not end within|"
@@ -106,18 +109,18 @@ class Repeating:
         self._choose(set(kept))
 
     def _choose(self, kept: set[str]) -> None:
-        verdicts = self._store.verdicts()
-        for code, points in self._groups.items():
+        verdicts, planned = self._store.verdicts(), self._by_code(self._plan.runs())
+        for code in self._groups:
             known = [one for (of_code, _), one in verdicts.items() if of_code == code]
             known += [one for one in (_agreed.get(code),) if one]
             differed = bool(known) and known[-1].outcome == "differs"
-            new = [run for run in self._runs(points) if run.id not in kept]
+            new = [run for run in planned.get(code, ()) if run.id not in kept]
             runs = _one_a_point(new, None if differed else MOST_POINTS)
             if new and not any(one.outcome == "agreed" and not one.reads.changed() for one in known):
                 runs = [new[0], new[-1], *runs]
             if runs:
                 self._new[code] = list({run.id: run for run in runs}.values())
-            self._choose_without_verdict(code, [run for run in self._runs(points) if run.id in kept], verdicts)
+            self._choose_without_verdict(code, [run for run in planned.get(code, ()) if run.id in kept], verdicts)
         there = [run for run in self._plan.runs() if run.id in kept]
         self._again = self._chosen_again(there, {run.id for runs in self._without_verdict.values() for run in runs})
 
@@ -155,11 +158,6 @@ class Repeating:
         wanted = [run for code, run in first.items() if code and code not in others]
         some = there[: math.ceil(len(there) / ONE_IN)]
         return [run for run in {run.id: run for run in [*wanted, *some]}.values() if run.id not in without]
-
-    def _runs(self, points: Iterable[PlannedPoint]) -> list[PlannedRun]:
-        """Return the runs of some points, all of a seed before the next one's."""
-        points = list(points)
-        return [PlannedRun(run_id(one.id, seed), one, seed) for seed in self._plan.sweep.seeds for one in points]
 
     def begin(self) -> None:
         """Start the process, unless there is nothing to repeat; runs are in an order that no sweep has."""
@@ -295,7 +293,7 @@ class Repeating:
             if not (measures := self._kept(run.id)):
                 continue  # it failed: there is no number that could be another one
             if run.id not in rows:
-                why = why or self._why.get(code, "none of its runs ended")
+                why = why or self._why.get(code, "the process that repeats them ended before")
             elif _NOT_DONE.search(rows[run.id].error):
                 why = rows[run.id].error.rstrip(".")
             elif difference := self._difference(measures, rows[run.id]):
@@ -306,7 +304,7 @@ class Repeating:
         if reads.acts:
             return Verdict("open", f"{reads.acts[0]}, and no digest can stand for that", reads, now)
         if why or not agreed:
-            reason = f"they could not be repeated ({why or 'none of its runs ended'})"
+            reason = f"they could not be repeated ({why or ALL_FAILED})"
             return Verdict("open", reason, reads, now)
         return Verdict("agreed", "", reads, now, shortened_ids(agreed))
 

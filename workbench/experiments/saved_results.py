@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import yaml
 
-from workbench.errors import StoreError, file_guess
+from workbench.errors import InputError, StoreError, file_guess
 from workbench.experiments.earlier_rows import earlier_rows, earlier_sentence
 from workbench.experiments.kept_points import kept_runs
 from workbench.experiments.named_code import code_problem, sign_own
+from workbench.experiments.needed_packages import missing_packages
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.provenance import kept_provenance, provenance
 from workbench.experiments.results import Results, gather
@@ -53,6 +54,8 @@ def open_folder(folder: Path) -> Results:
     ------
     StoreError
         It is no results folder, version 0.4 wrote it, its store is damaged, or its rows are of another sweep.
+    InputError
+        The sweep cannot be read, for instance because a package that brings a part of it is not installed.
     """
     refuse_former(folder)
     if not has_store(folder) or not (folder / SWEEP).is_file():
@@ -62,7 +65,12 @@ def open_folder(folder: Path) -> Results:
         return kept_runs(folder, problem)
     with closing(Store(folder, read_only=True)) as store:
         part = store.part
-        plan = make_plan(read_sweep(folder / SWEEP), shard=None if part is None else part.shard)
+        try:
+            plan = make_plan(read_sweep(folder / SWEEP), shard=None if part is None else part.shard)
+        except InputError:
+            if missing := missing_packages(kept_provenance(folder)):
+                raise InputError(f"{folder} cannot be read here: {missing}") from None
+            raise
         plan.sweep.measured_by(anew=True)
         if not _holds_a_point(plan, store) and (rows := earlier_rows(plan, store)):
             runs = Results(plan, rows, folder)

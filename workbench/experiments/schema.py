@@ -14,8 +14,9 @@ from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
 from workbench.experiments.seeds import Until
 from workbench.experiments.sweep import KEYS, MOST_SEEDS, REQUIRED
-from workbench.machine.presets import preset_names
-from workbench.mechanisms.measures import of_setup
+from workbench.machine.guest_presets import known_preset_names
+from workbench.machine.presets import KIND_OF_MACHINE, preset_names
+from workbench.mechanisms.measures import measures_of, of_setup
 from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
@@ -53,7 +54,7 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
     engine = registered.engine
     slots = {slot: varied(policy_schema(engine.question_of(slot))) for slot in engine.slots}
     chosen = {"type": "object", "additionalProperties": False, "properties": slots}
-    names = _measure_names(registered.measures, of_setup(engine.name))
+    names = _measure_names(registered.measures, [*of_setup(engine.name), *measures_of(engine.name).all()])
     parts = {
         "question": {"type": "string"},
         "engine": {"const": engine.name},
@@ -79,15 +80,20 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
 
 
 def _or_file(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a machine with a preset's file allowed wherever a preset may be named."""
-    if "enum" in schema and {*schema["enum"]} <= {*preset_names()}:
-        return {"anyOf": [schema, {"type": "string", "pattern": r"\.ya?ml$"}]}
+    """Return the schema of a machine with two more values wherever it names a preset.
+
+    These are the presets of installed packages, and a preset's file.
+    """
+    kind = next((one for one in KIND_OF_MACHINE.values() if schema.get("enum") == preset_names(one)), None)
+    if kind is not None:
+        named = {**schema, "enum": known_preset_names(kind)}
+        return {"anyOf": [named, {"type": "string", "pattern": r"\.ya?ml$"}]}
     return _each_part(schema, _or_file)
 
 
-def _measure_names(known: Mapping[str, Measure], of_setups: Iterable[str]) -> dict[str, Any]:
-    """Return the listed names, those of a setup's measures, and those of parts: `wait_p99_cycles[4]`."""
-    listed = {"enum": [*known, *of_setups]}
+def _measure_names(known: Mapping[str, Measure], further: Iterable[str]) -> dict[str, Any]:
+    """Return the names of the engine's measures, of further ones, and those of parts: `wait_p99_cycles[4]`."""
+    listed = {"enum": [*known, *further]}
     patterns = (
         [{"type": "string", "pattern": f"^{p}$"} for p in known.patterns()] if isinstance(known, Measures) else []
     )

@@ -7,6 +7,7 @@ who waits no more for a walker may wait for a link instead, and then both are to
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.experiments.results import Results
-from workbench.experiments.sweep import Sweep
+from workbench.experiments.sweep import Sweep, override
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import PairedComparison, Verdict, compare, judge, mean_interval
@@ -52,8 +53,8 @@ class Blame:
         return pd.DataFrame([{**row, **_tested(verdicts[k])} for k, (row, _) in enumerate(rows)])
 
 
-def blame_sweep(sweep: Sweep, parts: tuple[str, ...] | None = None) -> dict[str, Any]:
-    """Return the overrides by which a sweep becomes one of blame: everything, then each kind of delay removed.
+def blame_sweep(sweep: Sweep, parts: tuple[str, ...] | None = None) -> Sweep:
+    """Return the sweep of blame: everything, then each kind of delay removed.
 
     Parameters
     ----------
@@ -75,7 +76,9 @@ def blame_sweep(sweep: Sweep, parts: tuple[str, ...] | None = None) -> dict[str,
             raise unknown_name(sweep.where, "kind of delay", part, known)
     if "without" in (sweep.config.get("options") or {}):
         raise InputError(at(sweep.where, f"blame varies {LEVER} itself; leave it out."))
-    return {LEVER: {"vary": [NOTHING, *(parts or known)]}}
+    config = copy.deepcopy(sweep.config)
+    override(config, LEVER, {"vary": [NOTHING, *(parts or known)]}, sweep.where)
+    return sweep._replace(config=config)
 
 
 def measures_of(sweep: Sweep, measure: str | None) -> tuple[Measure, ...]:

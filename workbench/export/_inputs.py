@@ -17,13 +17,13 @@ import yaml
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError
+from workbench.experiments.needed_packages import guests_of_presets, specs_in
 from workbench.experiments.results import Results
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
-from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES
-from workbench.guests import guest_package
+from workbench.guests import Guest, guest_package
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.mechanisms.user_measure import UserMeasure
@@ -114,6 +114,7 @@ def write_unnamed(runs: Results, folder: Path, inputs: str, copied: set[Path]) -
             if not _comes_along(cls, copied):
                 behind[cls] = behind.get(cls, 0) + len(runs.seeds)
     messages = [_sentence(cls, count, len(runs.plan), _write(cls, folder, inputs)) for cls, count in behind.items()]
+    messages += [_of_preset(guest) for guest in guests_of_presets(runs.plan)]
     return [*messages, *(_of_column(part, _write(part, folder, inputs)) for part in _named(runs))]
 
 
@@ -156,6 +157,10 @@ def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
         f"{_text_note(text)}: "
         "they cannot be done again elsewhere unless it is defined there first. A policy in a file comes along."
     )
+
+
+def _of_preset(guest: Guest) -> str:
+    return f"the machine preset {guest.name} is of the package {guest.package}: install it to do the runs again."
 
 
 def _of_column(function: Any, text: str | None) -> str:

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.errors import InputError
 from workbench.experiments.kept_points import not_run, planned_points, sweep_without_code, with_kept_measures
 from workbench.experiments.named_code import code_problem
+from workbench.experiments.needed_packages import missing_packages
 from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.provenance import kept_provenance
 from workbench.experiments.results import Results
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.sweep import Sweep, read_config, read_sweep
@@ -56,9 +59,16 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
     problem = code_problem(folder / SWEEP)
     not_executed = [f"{problem} No run of that code was done again."] if problem else []
     unread = [problem] if problem else []
-    made = (
-        _plan_without_code(folder, manifest, rows, unread) if problem else make_plan(_sweep(folder, manifest), unread)
-    )
+    try:
+        made = (
+            _plan_without_code(folder, manifest, rows, unread)
+            if problem
+            else make_plan(_sweep(folder, manifest), unread)
+        )
+    except InputError as unreadable:
+        raise InputError(_missing(folder) or str(unreadable)) from None
+    if unread and not problem and (missing := _missing(folder)):
+        unread = [missing]
     planned = plan_of_manifest(made, manifest)
     problems = list(_misnamed(manifest, rows))
     if {point.id for point in planned.points} == {*manifest["points"]} and not unread:
@@ -69,6 +79,12 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
     plan = settled(Results(Plan(planned.sweep, points), rows.values()))
     whole = all(point.setup is not None for point in points)
     return KeptRuns(planned, unread, plan, None if whole else _places(manifest, points), problems, not_executed)
+
+
+def _missing(folder: Path) -> str:
+    """Return a sentence about the packages of a bundle that are not installed here; empty if all are."""
+    runs = kept_provenance(folder).get("runs")
+    return missing_packages(runs) if isinstance(runs, dict) else ""
 
 
 def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from workbench.experiments.needed_packages import specs_in, texts_in
 from workbench.experiments.results import Results
 from workbench.export.tex import comment, escape
 from workbench.export.works import Work, works_in
-from workbench.levers import Spec
 from workbench.machine.presets import Preset, preset, preset_names
 from workbench.workloads.catalogue import Entry, catalogue
 
@@ -42,14 +42,14 @@ def presets_of(runs: Results) -> list[str]:
     """Return the presets that a sweep names for its machine, in its order."""
     machine = next((point.setup.machine for point in runs.points if point.setup is not None), None)
     known = set(preset_names(type(machine))) if machine is not None else set()
-    return [name for name in dict.fromkeys(_strings(runs.plan.sweep.config.get("machine"))) if name in known]
+    return [name for name in dict.fromkeys(texts_in(runs.plan.sweep.config.get("machine"))) if name in known]
 
 
 def traces_of(runs: Results) -> list[Entry]:
     """Return the public traces that the workloads of a sweep are read from, in its order."""
     workloads = [point.setup.workload for point in runs.points if point.setup is not None]
     names = dict.fromkeys(
-        name for one in [*workloads, runs.plan.sweep.config.get("workload")] for name in _strings(one)
+        name for one in [*workloads, runs.plan.sweep.config.get("workload")] for name in texts_in(one)
     )
     return [catalogue()[name] for name in names if name in catalogue()]
 
@@ -93,31 +93,6 @@ def _of_trace(entry: Entry) -> Work:
     note += f"; changed: {entry.changed}" if entry.changed else ""
     fields = {"title": f"Trace {entry.name}", "howpublished": entry.repository, "note": note}
     return Work("misc", f"trace-{entry.name}", {**fields, "url": f"https://github.com/{entry.repository}"})
-
-
-def specs_in(value: Any) -> Iterator[Spec]:
-    """Yield a spec and those that it holds."""
-    if isinstance(value, Spec):
-        yield value
-        for name in value.levers:
-            yield from specs_in(getattr(value, name))
-    elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from specs_in(one)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Spec):
-        for name in value.levers:
-            yield from _strings(getattr(value, name))
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from _strings(one)
-    elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _strings(one)
 
 
 _AS_IT_IS = ("url", "eprint", "archiveprefix", "year", "volume", "number")

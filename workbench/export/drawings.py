@@ -79,12 +79,17 @@ class Drawing:
     def caption(self) -> str:
         """Return the caption: what one sees in it and what that rests on."""
         note = str(getattr(self.sheet, "note", "")).replace("\n", "; ").rstrip(".")
-        return self.recipe.description + (f" {note[:1].upper()}{note[1:]}." if note else "")
+        return self._description + (f" {note[:1].upper()}{note[1:]}." if note else "")
+
+    @property
+    def _description(self) -> str:
+        """Return the caption of the data; where they have none, the description of the figure."""
+        return str(getattr(self.data, "caption", "")) or self.recipe.description
 
     @property
     def alt(self) -> str:
         """Return the content in words, for a reader who does not see it."""
-        return alt_text(self.recipe.description, self.sheet, self.data.columns())
+        return alt_text(self._description, self.sheet, self.data.columns())
 
     def texts(self, columns: int) -> dict[str, str]:
         """Return the texts that follow from its data, by their paths in a bundle: CSV, alt text, and TeX's part."""

@@ -75,6 +75,8 @@ class Curves(NamedTuple):
     """The one run of every point that is shown, where it is one."""
     note: str = ""
     """The small print, where it is not what estimates rest on."""
+    caption: str = ""
+    """What is drawn, in a sentence; empty where the description of the figure says it."""
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a line and place."""

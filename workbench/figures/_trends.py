@@ -12,12 +12,14 @@ from workbench.errors import InputError
 from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import chosen_measure, means_of
+from workbench.figures.frame import words
 from workbench.figures.labels import axis_label, measure_label
 from workbench.figures.panels import Line, check_room, panels, undefined, values
 from workbench.figures.registry import ANY, Recipe
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import mean_interval
+from workbench.statistics.quantities import listed
 
 TREND_LOOK = Look((1.9, 1.3), True, math.inf, ticks="values", pointwise=False, left_out="not defined")
 
@@ -40,7 +42,11 @@ def by_lever(runs: Results, declared: Measure, lever: str | None, figure: str) -
         )
         for place, lines in groups
     ]
-    return trend_curves(runs, declared, path, lever_label(runs, path), titles, trends, TREND_LOOK, figure)
+    label = lever_label(runs, path)
+    curves = trend_curves(runs, declared, path, label, titles, trends, TREND_LOOK, figure)
+    names = listed([words(name) for name in dict.fromkeys(line.name for line in curves.lines)])
+    caption = f"{curves.y_label[:1].upper()}{curves.y_label[1:]} against {label}: {names}."
+    return curves._replace(caption=caption)
 
 
 def trend_groups(runs: Results, path: str, figure: str) -> tuple[list[str], list[tuple[int, list[Line]]]]:

@@ -10,7 +10,15 @@ from typing import Any
 
 from workbench.errors import InputError, unknown_name
 from workbench.guests import Guest, guests, load, rivals
-from workbench.machine.presets import FOLDER, KIND_OF_MACHINE, Preset, read_preset
+from workbench.machine.presets import (
+    FOLDER,
+    KIND_OF_MACHINE,
+    Preset,
+    no_preset,
+    preset,
+    preset_names,
+    read_preset,
+)
 
 
 def guest_preset(name: object, of: Any) -> Preset | None:
@@ -25,11 +33,39 @@ def guest_preset(name: object, of: Any) -> Preset | None:
     return None if guest is None else preset_of(guest)
 
 
-def guest_presets() -> Iterator[Preset]:
-    """Yield the presets that installed packages bring, of every kind of machine; what cannot be read is left out."""
-    for guest in guests("preset").values():
-        with suppress(InputError):
-            yield preset_of(guest)
+def guest_presets(of: Any = None) -> Iterator[tuple[Guest, Preset]]:
+    """Yield the presets that installed packages bring, of every kind of machine or of one.
+
+    A preset that cannot be read is left out; `preset_of` says why.
+    """
+    for kind in KIND_OF_MACHINE if of is None else [of.name]:
+        for guest in guests("preset", kind).values():
+            with suppress(InputError):
+                yield guest, preset_of(guest)
+
+
+def known_preset_names(of: Any = None) -> list[str]:
+    """Return the name of every preset, of this package and of installed packages, or those of one kind of machine."""
+    return sorted({*preset_names(of), *(guest.name for guest, _ in guest_presets(of))})
+
+
+def known_preset(name: str, of: Any = None) -> Preset:
+    """Return the preset of a name, of this package or of an installed package.
+
+    >>> known_preset("mi355x").machine().segments
+    128
+
+    Raises
+    ------
+    InputError
+        There is no such preset, or its file is not what a preset's file must be.
+    """
+    if name in preset_names(of) or "/" in name:
+        return preset(name, of)
+    guest = guests("preset", of.name if of else "").get(name)
+    if guest is None:
+        raise no_preset("", name, known_preset_names(of), of.name if of else "machine")
+    return preset_of(guest)
 
 
 def preset_of(guest: Guest) -> Preset:

@@ -18,12 +18,11 @@ import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Lever, Spec, lever
-from workbench.machine.guest_presets import guest_presets
+from workbench.machine.guest_presets import guest_presets, known_preset
 from workbench.machine.occupancy import Demand, resident_of
 from workbench.machine.presets import (
     Described,
     is_preset_file,
-    preset,
     preset_for_device,
     preset_in_file,
     presets,
@@ -394,9 +393,8 @@ def presets_table(name: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of `workbench list presets [NAME]`: one row a preset, or one row a figure of one preset, which
     may be a file of the user's."""
     if name is None:
-        return [*presets(), *(row_of(one) for one in guest_presets())]
-    brought = {guest.name: guest for guest in guest_presets()}
-    one = preset_in_file(name, Path()) if is_preset_file(name) else brought.get(name) or preset(name)
+        return [*presets(), *({**row_of(one), "package": guest.package} for guest, one in guest_presets())]
+    one = preset_in_file(name, Path()) if is_preset_file(name) else known_preset(name)
     declared = one.of.figures()
     rows = [(figure, declared[figure.name].plain(figure.value)) for figure in one.figures.values()]
     return [{"preset": name, **figure._asdict(), "value": value} for figure, value in rows]

@@ -125,3 +125,12 @@ def enter(registered: Mechanism) -> None:
 def mechanism(name: str, where: str = "") -> Mechanism:
     """Return the mechanism of a name; its modules are imported at the first call."""
     return MECHANISMS.find(name, where)
+
+
+def slots_by_question() -> dict[str, list[tuple[str, str]]]:
+    """Return the engines and slots that ask each question, the engine with fewest slots first."""
+    result: dict[str, list[tuple[str, str]]] = {}
+    for name in sorted(mechanisms(), key=lambda name: len(mechanism(name).engine.slots)):
+        for slot in (engine := mechanism(name).engine).slots:
+            result.setdefault(engine.question_of(slot), []).append((name, slot))
+    return result

@@ -27,7 +27,7 @@ from workbench.docs.markdown import (
 from workbench.docs.reference.engines import engine_path
 from workbench.docs.reference.questions import QUESTIONS
 from workbench.docs.spec_links import prose
-from workbench.mechanisms.mechanism import mechanism, mechanisms
+from workbench.mechanisms.mechanism import mechanism, slots_by_question
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import Policy, base_of, policies, questions
 
@@ -43,15 +43,6 @@ def question_pages() -> Iterator[Page]:
     slots = slots_by_question()
     for question in questions():
         yield _question_page(question, slots.get(question, []))
-
-
-def slots_by_question() -> dict[str, list[tuple[str, str]]]:
-    """Return the engines and slots that ask each question, the engine with fewest slots first."""
-    result: dict[str, list[tuple[str, str]]] = {}
-    for name in sorted(mechanisms(), key=lambda name: len(mechanism(name).engine.slots)):
-        for slot in (engine := mechanism(name).engine).slots:
-            result.setdefault(engine.question_of(slot), []).append((name, slot))
-    return result
 
 
 def _question_page(question: str, slots: Sequence[tuple[str, str]]) -> Page:
