@@ -15,7 +15,9 @@ from hypothesis import settings
 import workbench as wb
 from tests import needs
 from tests.slow import LONG
+from workbench import api
 from workbench.compiled import INTERPRETED
+from workbench.experiments import sweep as sweeps
 from workbench.mechanisms.mechanism import mechanisms
 from workbench.policies import policy as catalogue
 
@@ -73,6 +75,23 @@ def looks_at_new_objects(monkeypatch):
     """Leave what is there already out of the looks for garbage that a test asks for: one through all takes a second."""
     monkeypatch.setattr(gc, "unfreeze", lambda: None)
     gc.freeze()
+
+
+@pytest.fixture
+def readings(monkeypatch):
+    """Count how often a sweep is read and how often it is planned."""
+    counts = {"read": 0, "planned": 0}
+
+    def counted(function, name):
+        def call(*args, **options):
+            counts[name] += 1
+            return function(*args, **options)
+
+        return call
+
+    monkeypatch.setattr(sweeps, "checked_sweep", counted(sweeps.checked_sweep, "read"))
+    monkeypatch.setattr(api, "make_plan", counted(api.make_plan, "planned"))
+    return counts
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,10 +11,8 @@ import pytest
 import yaml
 
 import workbench as wb
-from workbench import api
 from workbench.cli.main import main
 from workbench.errors import InputError, PolicyError
-from workbench.experiments import sweep as sweeps
 
 SWEEP = {
     "engine": "shared_memory",
@@ -26,31 +24,6 @@ SWEEP = {
 }
 RANGES = {**SWEEP["workload"], "count": {"vary": {"from": 20, "to": 90}}}
 RANGE = {**SWEEP, "workload": RANGES, "policy": {"placement": "best_fit"}, "seeds": 1}
-
-NODE = {
-    "engine": "node",
-    "workload": {"synthetic": "small_kernels"},
-    "machine": {"card": {"compute_units": 4}, "translation": {"cores": 4}},
-    "measures": ["makespan_cycles"],
-    "seeds": 1,
-}
-
-
-@pytest.fixture
-def readings(monkeypatch):
-    """Count how often a sweep is read and how often it is planned."""
-    counts = {"read": 0, "planned": 0}
-
-    def counted(function, name):
-        def call(*args, **options):
-            counts[name] += 1
-            return function(*args, **options)
-
-        return call
-
-    monkeypatch.setattr(sweeps, "checked_sweep", counted(sweeps.checked_sweep, "read"))
-    monkeypatch.setattr(api, "make_plan", counted(api.make_plan, "planned"))
-    return counts
 
 
 def command(*words):
@@ -115,14 +88,6 @@ def test_so_do_the_commands_that_explain(readings, tmp_path):
     file.write_text(yaml.safe_dump({**RANGE, "design": {"morris": {"trajectories": 4}}}))
     command("explain", "sensitivity", file, "--workers", 0, "--out", tmp_path / "levers", "--json")
     assert readings == {"read": 2, "planned": 2}
-
-
-@pytest.mark.node
-def test_so_does_the_command_that_blames(readings, tmp_path):
-    file = tmp_path / "node.yaml"
-    file.write_text(yaml.safe_dump(NODE))
-    command("explain", "blame", file, "--parts", "walkers", "--workers", 0, "--out", tmp_path / "blame", "--json")
-    assert readings == {"read": 1, "planned": 1}
 
 
 MODULES = """

@@ -52,7 +52,7 @@ def test_there_is_a_template_for_every_question():
     load_all()
     assert questions() == QUESTIONS
     recipes = (ROOT / "docs" / "pages" / "recipes.md").read_text(encoding="utf-8")
-    assert f"A policy answers one of {len(QUESTIONS)} questions;" in recipes
+    assert "A policy answers one of {{fact questions}} questions;" in recipes
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import pytest
+import yaml
 
 import workbench as wb
 from tests.oracles.node import blame as plain
@@ -169,3 +170,11 @@ def test_the_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(capsys.readouterr().out)
     assert [row["part"] for row in told["blame"]] == ["walkers"] and told["runs"] == 4
     assert main([*words, "--measure", "nothing_like_it"]) == 2
+
+
+def test_the_command_reads_and_plans_its_sweep_once(readings, tmp_path, capsys):
+    file = tmp_path / "node.yaml"
+    file.write_text(yaml.safe_dump(SWEEP | {"seeds": 1}))
+    words = ("explain", "blame", file, "--parts", "walkers", "--workers", 0, "--out", tmp_path / "blame", "--json")
+    assert main([str(word) for word in words]) == 0
+    assert readings == {"read": 1, "planned": 1}

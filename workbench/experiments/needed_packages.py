@@ -32,8 +32,10 @@ def needed_packages(plan: Plan) -> list[str]:
 def guests_of_presets(plan: Plan) -> list[Guest]:
     """Return the machine presets of installed packages that a sweep names."""
     names = {*texts_in(plan.sweep.config.get("machine"))} - {*preset_names()}
+    if not names:
+        return []
     of = plan.sweep.mechanism.engine.machine
-    kinds = (of, *(declared.spec for declared in of.levers.values() if declared.spec is not None)) if names else ()
+    kinds = (of, *(declared.spec for declared in of.levers.values() if declared.spec is not None))
     brought = {name: guest for kind in kinds for name, guest in guests("preset", kind.name).items()}
     return [guest for name, guest in sorted(brought.items()) if name in names]
 
