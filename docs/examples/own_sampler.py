@@ -8,4 +8,6 @@ sampler = optuna.samplers.NSGAIISampler(population_size=4, seed=1)
 study = optuna.create_study(directions=objective.directions, sampler=sampler)
 study.optimize(objective, n_trials=8)
 for trial in study.best_trials:
-    print(trial.number, trial.params["policy.placement"], trial.values)
+    drain, fragmentation = trial.values
+    policy = trial.params["policy.placement"]
+    print(f"trial {trial.number}, {policy}: {drain:.0f} cycles, mean external fragmentation {fragmentation:.3f}")
