@@ -259,7 +259,7 @@ def groups_a_module(
     shared_memory: int | None = None,
     barriers_a_module: int = 0,
 ) -> tuple[int | None, dict[str, int], list[str]]:
-    """Return the number of equal groups that a module holds, each limit, and the limits that bind (R3). None: no limit."""
+    """Return the number of equal groups a module holds, each limit, and the limits that bind (R3). None: no limit."""
     limits: dict[str, int] = {}
     if group_slots is not None:
         limits["group_slots"] = group_slots

@@ -57,7 +57,7 @@ class Counters(NamedTuple):
     known: int
     """Tags in `State.known`."""
     pending: int
-    """Requests for which a part had no space."""
+    """Ends of walks for which a translation had no space."""
     free_task: int
     """The head of the list of free tasks; so for accesses."""
     free_access: int
@@ -408,8 +408,8 @@ class State(NamedTuple):
     first_use: np.ndarray = column(np.int64, "most_drawn")
     order: np.ndarray = column(np.int64, "most_drawn")
     """The same while they are being found: by address, when each is used first, and what is being sorted."""
-    pending: np.ndarray = column(np.int64, 1 << 12, 4)
-    """See `directory.ask_again`."""
+    pending: np.ndarray = column(np.int64, 1 << 12, 2)
+    """See `directory.end_walks_again`."""
     match: np.ndarray = column(np.int64, 4)
     """The touch of the last page that was looked for: see `touches.find_page`."""
     gauge: np.ndarray = column(np.float64, "gauges", 4)
