@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_BITS, kernel, noinline, routine
+from workbench.compiled import NO_BITS, noinline, routine
 from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.node.pages import page_tag
@@ -45,7 +45,6 @@ def _pages_held(run: Run, pages: np.ndarray, group: int) -> int:
     kernel_, ports = run.plan.kernel_of[group], run.ports
     local, card = group - run.plan.first_group[kernel_], run.state.group[group, GROUP.card]
     part = part_of_translation(run, card)
-    run.state.counters[COUNT.known] = 0
     known = local - 1 if run.rules.pages_known == GROUP_BEFORE else local
     if known >= 0:
         for phase in range(run.plan.first_phase[kernel_], run.plan.first_phase[kernel_ + 1]):
@@ -63,21 +62,8 @@ def _score_phase(run: Run, part: int, kernel_: int, group: int, phase: int) -> N
     for position in range(touches_of_phase(run, kernel_, group, phase)):
         page = find_page(run, kernel_, group, phase, position)
         tag = page_tag(run.pages, run.plan.tensor[run.state.match[MATCH_TOUCH]], page)
-        if _is_new(run.state.known, run.state.counters, tag):
-            call(run.ports.score_held[part], run.ports.lent[part], (tag, EITHER))
-
-
-@kernel
-def _is_new(known: np.ndarray, counters: np.ndarray, tag: int) -> bool:
-    """Return whether a page was not looked for in this verdict, and note it."""
-    count = counters[COUNT.known]
-    for place in range(count):
-        if known[place] == tag:
-            return False
-    if count < known.size:
-        known[count] = tag
-        counters[COUNT.known] += 1
-    return True
+        # A page that several touches name counts once: the score is taken after all of them.
+        call(run.ports.score_held[part], run.ports.lent[part], (tag, EITHER))
 
 
 @noinline

@@ -67,7 +67,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 8
+    revision = 9
     decides = Slots
     options = NodeOptions
     machine = NodeMachine

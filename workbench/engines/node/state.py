@@ -54,8 +54,6 @@ class Counters(NamedTuple):
     nulls: int
     chunks: int
     """That were asked for."""
-    known: int
-    """Tags in `State.known`."""
     pending: int
     """Ends of walks for which a translation had no space."""
     free_task: int
@@ -400,8 +398,6 @@ class State(NamedTuple):
     bits (`structures.bitmaps`)."""
     stalled_until: np.ndarray = column(np.int64, "modules")
     """Of each module, card by card, the cycle at which its last stall ends."""
-    known: np.ndarray = column(np.int64, 1 << 16)
-    """Tags of the pages that were looked for in one verdict."""
     drawn: np.ndarray = column(np.int64, "most_drawn", 2)
     """The pages of one touch of elements of a group in the order of first use, with their lines (`touched_bytes`)."""
     by_address: np.ndarray = column(np.int64, "most_drawn", 2)
