@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tests.engines.dispatch_cases import Fixed, Row
 from tests.oracles.between_queue_and_unit import Result
 from tests.oracles.between_state import Case, Levers
@@ -38,9 +40,10 @@ from workbench.policies.dispatch import (
     StrictBlocking,
     StrictPriority,
 )
-from workbench.policies.placement import FirstFit
+from workbench.policies.placement import FirstFit, Placement
 from workbench.policies.probes import ExactRun
 from workbench.records.dispatch import WHY
+from workbench.structures.bitmaps import is_free
 
 MANY = 64
 """Dispatches of a round without a limit, and slots that never bind."""
@@ -58,6 +61,24 @@ class ByFree(Choice):
         for k in range(see.count):
             at = see.modules[k] * see.totals.size + see.levers.at
             see.scores[k] = float(see.levers.sign * see.free[at])
+
+
+class RefusesEven(Placement):
+    """The lowest start, but every second request is refused."""
+
+    memory_slots = 1
+
+    def start_memory(self, segments, seed):
+        return np.zeros(1, np.int64)
+
+    def answer(see):
+        see.memory[0] += 1
+        run = 0
+        for k in range(see.segments):
+            run = run + 1 if is_free(see.free, k, 1) else 0
+            if run == see.length:
+                return k + 1 - run if see.memory[0] % 2 else -1
+        return -1
 
 
 def simulated(case: Case) -> Any:
@@ -162,8 +183,8 @@ def _policies(case: Case, machine: Machine) -> dict[str, Any]:
         stuck = SplitWhenStuck(threshold=levers.split_threshold, priority=levers.split_priority)
     return {
         "probe": ExactRun(),
-        "placement": FirstFit(),
-        "shared_placement": FirstFit(),
+        "placement": RefusesEven() if levers.refuses_even else FirstFit(),
+        "shared_placement": RefusesEven() if levers.refuses_even else FirstFit(),
         "priority": NoPriority() if levers.selection == "in_turn" else StaticPriority(),
         "selection": selections[levers.selection],
         "stuck": stuck,

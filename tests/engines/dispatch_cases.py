@@ -181,9 +181,16 @@ class Case:
 
 def plain(record: DispatchRecord) -> dict[str, Any]:
     """The engine's record as the twin writes it; every failed round, of which the log keeps the first of a row."""
-    out = {n: v.tolist() if isinstance(v, np.ndarray) else v for n, v in record._asdict().items()}
+    out = {n: _listed(v) for n, v in record._asdict().items()}
     failures = [first + k * record.round_cycles for first, count in record.failures.tolist() for k in range(count)]
-    return {**out, "resources": list(record.resources), "failures": failures}
+    return {**out, "failures": failures}
+
+
+def _listed(value: Any) -> Any:
+    """Lists for arrays, also within tuples."""
+    if isinstance(value, tuple):
+        return [_listed(part) for part in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def assert_same(case: Case) -> DispatchRecord | None:

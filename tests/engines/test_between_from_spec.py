@@ -33,6 +33,17 @@ def test_all_cases_equal_the_twin():
         assert not differences(case, play(case)), case
 
 
+def test_placements_that_refuse_and_remember_equal_the_twin_in_front_of_queues():
+    """A group that is refused is tried again in the next round, in the queue as without one (E9)."""
+    compared = 0
+    for case in cases(400, seed=3):
+        if case.levers.pending_depth:
+            case.levers.refuses_even = True
+            assert not differences(case, play(case)), case
+            compared += 1
+    assert compared > 20
+
+
 UNIT = 2.0**-20
 """Of instructions in a cycle: specification 3 rounds a rate to it, and the twin rounds once more or less."""
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.engines.between_twin import RefusesEven
 from tests.engines.dispatch_cases import Case, Row
 from workbench.engines.dispatch.lot import lot_of, when_forward
 from workbench.errors import InputError
@@ -159,6 +160,16 @@ def test_v13_what_numbers_the_groups(die, expected):
 def test_v14_a_queue_in_front_of_a_module():
     record = played([Row(duration=30) for _ in range(4)], 2, 1, options={"pending_depth": 1})
     assert (modules(record), starts(record), record.cycle.tolist()) == ([0, 0, 1, 1], [0, 30, 0, 30], [0] * 4)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize("kernels", ["full_overlap", "leftover"])
+def test_e9_a_placement_that_remembers_is_asked_in_every_round_in_a_queue_too(kernels, depth):
+    """Every second request is refused: that of group 1 at 30, of group 2 at 70 and of group 3 at 100 and 101."""
+    rows = [Row(arrival=at, duration=30, need={"vgpr": 16}) for at in (0, 0, 70, 100)]
+    options = {"pending_depth": depth, "concurrency": kernels}
+    record = played(rows, 1, 2, policies={"placement": RefusesEven()}, options=options)
+    assert starts(record) == [0, 31, 71, 102]
 
 
 def test_v15_endless_groups_end_with_the_others():

@@ -9,7 +9,9 @@ from unittest import mock
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.engines.between_twin import RefusesEven
 from tests.engines.dispatch_cases import Case, Row, assert_same, plain
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import BETWEEN, EVERY, PLACEMENTS, ROUND, WARM
@@ -53,6 +55,16 @@ def test_combinations_equal_the_slow_twin(case: Case) -> None:
 @given(combinations())
 def test_skipping_changes_nothing(case: Case) -> None:
     """What no cycle and no round skips records the same, and waits for ever where that does."""
+    assert recorded(case) == recorded(case, skips=0)
+
+
+@pytest.mark.slow
+@examples(10, 300)
+@given(combinations(), st.integers(1, 3), st.sampled_from([RefusesEven(), RandomFit(), NextFit()]))
+def test_skipping_changes_nothing_in_front_of_queues(case: Case, depth: int, placement: Placement) -> None:
+    """Modules have queues, and placements draw, remember and refuse."""
+    case.options |= {"pending_depth": depth, "blocks_on_a_unit": "per_wave"}
+    case.policies |= {"placement": placement}
     assert recorded(case) == recorded(case, skips=0)
 
 

@@ -16,7 +16,7 @@ from workbench.engines.kit.engine import Setup
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
 from workbench.errors import InputError, PolicyError
 from workbench.levers import Spec, lever
-from workbench.policies.placement import FirstFit, LastFit, NearestBoundary
+from workbench.policies.placement import Compaction, FirstFit, LastFit, NearestBoundary
 from workbench.policies.placement.queueing import AfterKCycles, FifoHeadOnly, FifoLookahead, NextCycle, OnRelease
 from workbench.records.shared_memory import events
 from workbench.workloads.workload import Workgroups, Workload
@@ -76,14 +76,16 @@ rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1,
     grants=st.sampled_from([1, 1, 2, 8]),
     latency=st.sampled_from([0, 0, 3]),
     gap=st.sampled_from([1, 1, 600]),
+    moving=st.sampled_from([None, None, 0, 1, 10]),
 )
-def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first, grants, latency, gap):
+def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first, grants, latency, gap, moving):
     jobs = sorted(((a * gap, m, d * gap) for a, m, d in rows), key=lambda job: job[0])
-    expected = slow.run(jobs, 13, TWINS[placement], look_ahead, retry, release_first, grants, latency)
+    expected = slow.run(jobs, 13, TWINS[placement], look_ahead, retry, release_first, grants, latency, moving)
+    policy = placement()
     record = simulate(
         jobs,
         segments=13,
-        placement=placement(),
+        placement=policy if moving is None else Compaction(base=policy, cycles_per_moved_segment=moving),
         queue=FifoLookahead(k=look_ahead) if look_ahead else FifoHeadOnly(),
         retry={0: OnRelease(), 1: NextCycle()}.get(retry) or AfterKCycles(k=retry),
         same_cycle_order="release_first" if release_first else "allocate_first",
@@ -92,6 +94,7 @@ def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first,
     )
     every = range(len(jobs))
     assert record.grant.tolist() == [expected.grant[row] for row in every]
+    assert record.start.tolist() == [expected.start[row] for row in every]
     assert record.base.tolist() == [expected.base[row] for row in every]
     assert record.release.tolist() == [expected.release[row] for row in every]
     assert set(np.flatnonzero(record.refused)) == expected.refused
@@ -108,16 +111,18 @@ def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first,
     order=st.sampled_from(["release_first", "allocate_first"]),
     grants=st.sampled_from([1, 2, 8]),
     latency=st.sampled_from([0, 0, 3]),
+    moving=st.sampled_from([None, None, 0, 1, 10]),
 )
-def test_skipping_changes_nothing(rows, placement, look_ahead, retry, order, grants, latency):
+def test_skipping_changes_nothing(rows, placement, look_ahead, retry, order, grants, latency, moving):
     """Who tries in every cycle that its rule allows grants and counts the same."""
     jobs = sorted(rows, key=lambda job: job[0])
     queue = FifoLookahead(k=look_ahead) if look_ahead else FifoHeadOnly()
     again = {0: OnRelease(), 1: NextCycle()}.get(retry) or AfterKCycles(k=retry)
     levers = {"same_cycle_order": order, "allocs_per_cycle": grants, "latency_cycles": latency}
+    policy = placement() if moving is None else Compaction(base=placement(), cycles_per_moved_segment=moving)
     with mock.patch.object(shared_memory, "SKIPS", 0):
-        plain = simulate(jobs, 13, placement(), queue, again, **levers)
-    skipping = simulate(jobs, 13, placement(), queue, again, **levers)
+        plain = simulate(jobs, 13, policy, queue, again, **levers)
+    skipping = simulate(jobs, 13, policy, queue, again, **levers)
     assert all(np.array_equal(one, other) for one, other in zip(skipping, plain, strict=True))
 
 
@@ -166,6 +171,14 @@ def test_a_request_that_can_never_fit_is_refused_at_admission():
 
 def test_an_empty_queue_is_a_run():
     assert simulate([]).release.size == 0
+
+
+@pytest.mark.parametrize(("grants", "granted", "start"), [(1, [12, 52], [52, 52]), (2, [11, 51], [51, 51])])
+def test_nothing_is_granted_while_compaction_moves_ranges(grants, granted, start):
+    """Four segments move, at 10 cycles each, so that 4 fit; the 2 of the next workgroup are free from cycle 15 on."""
+    rows = [(0, 2, 10), (0, 2, 15), (0, 2, 10), (0, 2, 100), (5, 4, 50), (5, 2, 50)]
+    record = simulate(rows, 8, Compaction(cycles_per_moved_segment=10), allocs_per_cycle=grants)
+    assert (record.grant[4:].tolist(), record.start[4:].tolist()) == (granted, start)
 
 
 def test_far_releases_and_long_times_stay_exact():

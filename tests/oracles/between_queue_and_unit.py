@@ -26,6 +26,8 @@ from tests.oracles.between_state import Case, Item, Module, empty_module, fits, 
 
 MOST_CYCLES = 100_000
 """Upper bound on the cycles of a run; a run beyond it is a fault of the twin."""
+MOST_TRIES = 100
+"""Refusals after which a run hangs: more than the maps of any case need until they grant all that an item takes."""
 
 
 @dataclass
@@ -92,6 +94,8 @@ class _Run:
         self.fails = 0
         self.failed_cycles: list[int] = []
         self.last_event = 0
+        self.tries = 0
+        """Refusals to the first ones of queues since the last event."""
         self.changed = True
         self.issued: dict[tuple[int, int], Fraction] = {}
 
@@ -114,6 +118,7 @@ class _Run:
         """Note an arrival, a start, an end or a split: the next round may go differently."""
         self.last_event = self.world.cycle
         self.changed = True
+        self.tries = 0
 
     def arrivals(self) -> None:
         for row, group in enumerate(self.case.groups):
@@ -129,6 +134,7 @@ class _Run:
 
     def end(self, number: int, module: Module) -> None:
         give_back(number, module)
+        module.try_at = 0
         self.world.items[number].end = self.world.cycle
         self.event()
 
@@ -139,10 +145,23 @@ class _Run:
 
     def module_queues(self) -> None:
         for index, module in enumerate(self.world.modules):
-            while module.waiting and fits(self.case, self.world.items[module.waiting[0]], module):
-                number = module.waiting.pop(0)
-                take(self.case, number, self.world.items[number], module)
+            while module.waiting and module.try_at <= self.world.cycle:
+                number = module.waiting[0]
+                if not fits(self.case, self.world.items[number], module):
+                    break
+                if not self.take(number, module):
+                    self.tries += 1
+                    break
+                del module.waiting[0]
                 self.start(number, index)
+
+    def take(self, number: int, module: Module) -> bool:
+        """Let an item take its resources. If it is refused, it is tried again in the next round (E9)."""
+        if take(self.case, number, self.world.items[number], module):
+            return True
+        rounds = self.case.levers.round_cycles
+        module.try_at = (self.world.cycle // rounds + 1) * rounds
+        return False
 
     def start(self, number: int, module: int) -> None:
         """Note the start of an item that has taken its resources."""
@@ -188,8 +207,8 @@ class _Run:
         item = world.items[number]
         module = choose(self.case, world.modules, world.memory, chosen.modules, chosen.place)
         item.module = module
-        if not world.modules[module].waiting and fits(self.case, item, world.modules[module]):
-            take(self.case, number, item, world.modules[module])
+        empty = not world.modules[module].waiting
+        if empty and fits(self.case, item, world.modules[module]) and self.take(number, world.modules[module]):
             self.start(number, module)
         else:
             world.modules[module].waiting.append(number)
@@ -229,7 +248,8 @@ class _Run:
         arrivals = any(group.arrival > world.cycle for group in self.case.groups)
         ends = any(self.works(number) for module in world.modules for number in module.held)
         flagged = self.case.levers.split_threshold is not None and any(map(self.splittable, heads(world)))
-        return not (arrivals or ends or flagged)
+        refused = self.tries < MOST_TRIES and any(module.try_at > world.cycle for module in world.modules)
+        return not (arrivals or ends or flagged or refused)
 
     def passed(self, barrier: int) -> bool:
         """Return whether all groups that name a barrier have started."""

@@ -97,6 +97,8 @@ class Levers:
     concurrency: str = "full_overlap"
     """`full_overlap`, `leftover`, `serialise`."""
     pending_depth: int = 0
+    refuses_even: bool = False
+    """Whether each map of a contiguous resource refuses every second request: only with queues at the modules."""
     progress: dict[str, Any] = field(default_factory=lambda: {"name": "constant"})
     """`constant`, `shared_rate` (law: `linear`, `capacity` or `table`; value: text or list of texts; of)."""
 
@@ -138,6 +140,10 @@ class Module:
     """Of each resident item its pieces: resource, unit, first block (0 if countable), amount."""
     waiting: list[int]
     pointer: int = 0
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Of each map of a contiguous resource, the requests to it."""
+    try_at: int = 0
+    """The cycle before which the first of `waiting` is not tried again, as it was refused (E9)."""
 
 
 def empty_module(machine: Machine) -> Module:
@@ -194,26 +200,34 @@ def fits(case: Case, item: Item, module: Module) -> bool:
 
 
 def lacks(case: Case, item: Item, module: Module) -> dict[str, int]:
-    """Return what an item lacks in a module, summed over the units of each resource. Empty if it fits."""
+    """Return the amounts that an item lacks in a module, summed over the units of each resource. Empty if it fits."""
     missing: Counter[str] = Counter()
     for name, unit, amount in pieces(case, item, module):
         missing[name] += max(0, amount - report(module.free[name][unit]))
     return {name: amount for name, amount in missing.items() if amount}
 
 
-def take(case: Case, number: int, item: Item, module: Module) -> None:
-    """Let an item take its pieces, contiguous ones at the lowest start, and turn the pointer of the module."""
+def take(case: Case, number: int, item: Item, module: Module) -> bool:
+    """Let an item take its pieces, contiguous ones at the lowest start, and turn the pointer of the module.
+
+    False if a map refused: then nothing is taken, but the requests count.
+    """
     module.held[number] = []
     for name, unit, amount in pieces(case, item, module):
         start = 0
         if isinstance(module.free[name][unit], int):
             module.free[name][unit] -= amount
         else:
+            module.requests[name, unit] += amount > 0
+            if case.levers.refuses_even and amount and module.requests[name, unit] % 2 == 0:
+                give_back(number, module)
+                return False
             start = first_run(module.free[name][unit], amount)
             module.free[name][unit][start : start + amount] = [False] * amount
         module.held[number].append((name, unit, start, amount))
     if case.levers.rotation != "none":
         module.pointer = (module.pointer + item.waves) % case.machine.units
+    return True
 
 
 def give_back(number: int, module: Module) -> None:
@@ -245,7 +259,7 @@ def groups_a_module(
     shared_memory: int | None = None,
     barriers_a_module: int = 0,
 ) -> tuple[int | None, dict[str, int], list[str]]:
-    """Return how many equal groups a module holds, each limit, and the limits that bind (R3). None: no limit."""
+    """Return the number of equal groups a module holds, each limit, and the limits that bind (R3). None: no limit."""
     limits: dict[str, int] = {}
     if group_slots is not None:
         limits["group_slots"] = group_slots
@@ -265,7 +279,7 @@ def groups_a_module(
 
 
 def refusals(case: Case) -> list[str]:
-    """Return why a run is refused at loading, in the order of the requirements. Empty if it is played."""
+    """Return the reasons to refuse a run at loading, in the order of the requirements. Empty if it is played."""
     groups, levers, faults = case.groups, case.levers, []
     for kernel, size in case.clusters.items():
         members = [row for row, group in enumerate(groups) if group.kernel == kernel]

@@ -14,6 +14,7 @@ Choose = Callable[[list[bool], int], int | None]
 @dataclass
 class Happened:
     grant: dict[int, int] = field(default_factory=dict)
+    start: dict[int, int] = field(default_factory=dict)
     base: dict[int, int] = field(default_factory=dict)
     release: dict[int, int] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
@@ -52,9 +53,15 @@ def run(
     release_first: bool = True,
     grants_a_cycle: int = 1,
     latency: int = 0,
+    moving: int | None = None,
 ) -> Happened:
-    """Walk every cycle; `jobs` are (arrival, length, duration) in queue order; retry 0 = on release only."""
+    """Walk every cycle; `jobs` are (arrival, length, duration) in queue order; retry 0 = on release only.
+
+    `moving` are the cycles that compaction needs for each segment that it moves, None = it moves none.
+    """
     out = Happened()
+    now_at: dict[int, int] = {}
+    busy_until = 0
     free = [True] * segments
     waiting: list[int] = []
     running: list[tuple[int, int]] = []
@@ -70,8 +77,18 @@ def run(
             running.remove((now, row))
             out.release[row] = now
             for k in range(jobs[row][1]):
-                free[out.base[row] + k] = True
+                free[now_at[row] + k] = True
         return bool(due)
+
+    def compact() -> int:
+        to = copied = 0
+        for row in sorted((row for _, row in running), key=now_at.__getitem__):
+            length = jobs[row][1]
+            if now_at[row] != to:
+                now_at[row], copied = to, copied + length
+            to += length
+        free[:] = [segment >= to for segment in range(segments)]
+        return copied
 
     while to_come or waiting or running:
         while to_come and jobs[to_come[0]][0] <= cycle:
@@ -79,19 +96,24 @@ def run(
         if release_first:
             released_since_refusal |= release(cycle)
         may_try = (released_since_refusal or not head_refused) if retry == 0 else cycle >= next_try
-        if may_try:
+        if may_try and cycle >= busy_until:
             out.attempts += bool(waiting)
             head_refused = False
             for _ in range(grants_a_cycle):
                 granted = None
                 for row in waiting[: look_ahead + 1]:
-                    base = choose(free, jobs[row][1])
+                    base, copied = choose(free, jobs[row][1]), 0
+                    if base is None and moving is not None and sum(free) >= jobs[row][1]:
+                        copied = compact()
+                        base = free.index(True)
                     if base is not None:
                         granted = row
-                        out.base[row], out.grant[row] = base, cycle
+                        busy_until = cycle + copied * (moving or 0)
+                        out.base[row] = now_at[row] = base
+                        out.grant[row], out.start[row] = cycle, busy_until + latency
                         for k in range(jobs[row][1]):
                             free[base + k] = False
-                        running.append((cycle + latency + jobs[row][2], row))
+                        running.append((out.start[row] + jobs[row][2], row))
                         break
                     out.refused.add(row)
                 if granted is None:
@@ -101,6 +123,8 @@ def run(
                         next_try = cycle + max(retry, 1)
                     break
                 waiting.remove(granted)
+                if busy_until > cycle:
+                    break
         if not release_first:
             released_since_refusal |= release(cycle)
         if waiting and waiting[0] in out.refused and sum(free) >= jobs[waiting[0]][1]:

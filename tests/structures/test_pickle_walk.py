@@ -14,6 +14,7 @@ from workbench.structures.pickle_scan import (
     LARGE_MEMO,
     LARGE_TUPLE,
     LONG_NUMBER,
+    NO_PROTOCOL,
     SOUND,
     UNUSUAL,
     holds_half_a_character,
@@ -42,6 +43,7 @@ def test_what_python_writes_is_sound(value, protocol):
 @given(st.binary(max_size=200))
 def test_any_bytes_are_walked_to_an_end(content):
     assert found(b"\x80\x04" + content)[0] in range(7)
+    assert found(content)[0] in range(8)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +60,16 @@ def test_any_bytes_are_walked_to_an_end(content):
         (b"\x80\x04t.", EMPTY_STACK),
         (b"\x80\x04q\x00.", EMPTY_STACK),
         (b"\x80\x04", CUT_OFF),
+        (b"\x80\x04\x95\x02" + bytes(7) + b"N.", SOUND),
+        (b"\x80\x04\x95\x03" + bytes(7) + b"N.", CUT_OFF),
+        (b"\x80\x04\x95" + b"\xff" * 8 + b"N.", CUT_OFF),
+        (b"", NO_PROTOCOL),
+        (b"\x80", NO_PROTOCOL),
+        (b"Nr\xff\xff\xff\x00.", NO_PROTOCOL),
+        (b"\x80\x01N.", NO_PROTOCOL),
+        (b"\x80\x06N.", NO_PROTOCOL),
+        (pickle.dumps([1], 0), NO_PROTOCOL),
+        (pickle.dumps([1], 1), NO_PROTOCOL),
     ],
 )
 def test_what_no_snapshot_needs_is_refused(content, said):

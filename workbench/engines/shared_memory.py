@@ -72,7 +72,7 @@ class SharedMemory(Simulator[SharedMemoryRecord]):
     """One compute unit: a queue, an allocator, a memory of equal segments."""
 
     name = "shared_memory"
-    revision = 1
+    revision = 2
     decides = Slots
     options = SharedMemoryOptions
     machine = Machine

@@ -2,7 +2,8 @@
 
 Cycles in which nothing can change are skipped. At a cycle, in this order (the other way round when grants go first):
 releases that are due, then attempts of the allocator on the head of the queue and the workgroups within its look-ahead.
-A refused head is asked about again at the first due retry after something happened that could help it.
+A refused head is asked about again at the first due retry after something happened that could help it. While
+compaction moves ranges, there are no attempts.
 """
 
 from __future__ import annotations
@@ -196,6 +197,9 @@ def _refuses(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now
             return False
         if not _grant_one(jobs, rules, policy, state, now):
             return True
+        # While ranges move, the allocator does nothing else: the rest of the quota is lost.
+        if counters[COUNT.busy_until] > now:
+            return False
     return False
 
 

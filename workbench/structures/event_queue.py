@@ -1,7 +1,8 @@
 """A queue of events in a total order, for simulators whose next event is rarely far in the future.
 
 A wheel of 1,024 cycles holds what is due within its turn: a sorted list a cycle, and a bitmap of the cycles that hold
-something. What is due later lies in a binary heap and moves to the wheel as time goes on. Events of one cycle come out
+something. What is due later lies in a binary heap and moves to the wheel as the present cycle does, so that events of
+one cycle are never in both. Events of one cycle come out
 by (order, key, row), those alike in all three in the order in which they were entered. An event entered at the present
 cycle comes out before the others of that cycle if its order is lower.
 """
@@ -95,7 +96,8 @@ def enter(queue: EventQueue, place: int, now: int) -> None:
     counters, cycle = queue.counters, queue.events[place * EVENT + CYCLE]
     if now < counters[NOW]:
         _move_back(queue, now)
-    counters[NOW] = now
+    # Before it: an event of the same cycle that was entered earlier may be in the heap.
+    _move_to(queue, now)
     if cycle < counters[SOONEST]:
         counters[SOONEST] = cycle
     if cycle - now < TURN:
@@ -121,9 +123,6 @@ def peek_order(queue: EventQueue) -> int:
     soonest = queue.counters[SOONEST]
     if soonest - queue.counters[NOW] >= TURN:
         return first_order(queue)
-    # Events of the cycle `soonest` that are still in the heap may precede those of the wheel.
-    while queue.counters[LATER] > 0 and queue.heap[0] <= soonest:
-        _put_in_wheel(queue, _take_later(queue), soonest)
     return queue.events[queue.first[soonest & (TURN - 1)] * EVENT + ORDER]
 
 

@@ -11,16 +11,18 @@ import numpy as np
 
 from workbench.compiled import inlined, kernel, routine
 
-SOUND, CUT_OFF, LARGE_MEMO, UNUSUAL, LARGE_TUPLE, LONG_NUMBER, EMPTY_STACK = range(7)
+SOUND, CUT_OFF, LARGE_MEMO, UNUSUAL, LARGE_TUPLE, LONG_NUMBER, EMPTY_STACK, NO_PROTOCOL = range(8)
 """What came of the walk."""
+PROTOCOLS = (2, 5)
+"""The oldest and the newest protocol; a pickle of an older one does not begin with its number."""
 MOST_PARTS = 1000
 """Parts of a tuple, tuples within it counted with theirs."""
 MOST_DIGITS = 64
 """Bytes of a whole number."""
-ENDS, PLAIN, BYTES, NUMBER, TEXT, MARK, PUT, GET, DROPS, DOUBLES, MAKES, JOINS, SKIPPED, UNKNOWN = range(14)
+ENDS, PLAIN, BYTES, NUMBER, TEXT, MARK, PUT, GET, DROPS, DOUBLES, MAKES, JOINS, PROTO, FRAMES, UNKNOWN = range(15)
 """The effect of an opcode: it ends the walk; it pushes a plain value, or bytes, a number or a text whose length comes
 first; it marks a place. It writes to the memo or reads from it. It takes values off the stack for nothing, for a second
-of the same, for one value, or for a tuple of them; or it is passed over."""
+of the same, for one value, or for a tuple of them. It names a protocol, or says how many bytes belong together."""
 TO_MARK = -1
 """Takes off all values down to the last mark."""
 _OPCODES = (
@@ -54,8 +56,8 @@ _OPCODES = (
     (JOINS, 2, (0x86,)),  # TUPLE2
     (JOINS, 3, (0x87,)),  # TUPLE3
     (JOINS, TO_MARK, (0x74,)),  # TUPLE
-    (SKIPPED, 1, (0x80,)),  # PROTO
-    (SKIPPED, 8, (0x95,)),  # FRAME
+    (PROTO, 1, (0x80,)),
+    (FRAMES, 8, (0x95,)),
 )
 KINDS, WIDTHS = np.full(256, UNKNOWN), np.zeros(256, np.int64)
 """Of each opcode what it does; how many bytes its argument or the length of it has, or how many values it takes off."""
@@ -64,7 +66,7 @@ for _kind, _width, _codes in _OPCODES:
 
 
 def look(content: np.ndarray) -> tuple[int, int]:
-    """Return the fault of a pickle, `SOUND` = none, and its byte.
+    """Return the fault of a pickle of protocol 2 or later, `SOUND` = none, and its byte.
 
     The walk ends, soundly, at the first opcode that asks for something by name: that is refused when it is loaded.
 
@@ -136,6 +138,10 @@ def is_half(content: np.ndarray, at: int, length: int) -> bool:
 @routine
 def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.ndarray, found: np.ndarray) -> None:
     """Walk through the opcodes; the stack holds of each value of how many parts it is."""
+    # The loader executes the first two bytes too, whatever they are.
+    if content.size < 2 or KINDS[content[0]] != PROTO or not PROTOCOLS[0] <= content[1] <= PROTOCOLS[1]:
+        found[0] = NO_PROTOCOL
+        return
     at, top, held, noted, opcodes = 2, 0, 0, 0, 0
     while at < content.size:
         code, here = content[at], at
@@ -189,8 +195,15 @@ def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.nda
             if top < 0:
                 found[0] = -top
                 return
-        elif kind == SKIPPED:
+        elif kind == PROTO:
             at += width
+        elif kind == FRAMES:
+            # The loader may allocate the length of a frame before it reads it.
+            framed = number_at(content, at, width)
+            at += width
+            if framed < 0 or at + framed > content.size:
+                found[0] = CUT_OFF
+                return
         else:
             found[0] = UNUSUAL
             return

@@ -7,9 +7,11 @@ import tracemalloc
 import pytest
 
 from tests.recorded_snapshots import Recorder
+from workbench.advice.torch_memory.advice import history_of
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.source import most_bytes
+from workbench.workloads.importers.source import Source, most_bytes
+from workbench.workloads.importers.torch_snapshot import TorchSnapshot, read_snapshot
 
 
 def refused(place):
@@ -17,6 +19,10 @@ def refused(place):
         read_trace(place)
     assert str(message.value).startswith(str(place)) and "\n" not in str(message.value)
     return str(message.value)
+
+
+def read_as_snapshot(place):
+    return TorchSnapshot().read(Source(place))
 
 
 def test_nine_bytes_that_number_a_memo_take_no_memory(tmp_path):
@@ -27,6 +33,35 @@ def test_nine_bytes_that_number_a_memo_take_no_memory(tmp_path):
     assert tracemalloc.get_traced_memory()[1] < 64 << 20
     tracemalloc.stop()
     assert "is no whole pickle (byte 3: it numbers values higher than it has any)" in message
+
+
+@pytest.mark.parametrize("read", [read_trace, history_of, lambda it: read_snapshot(Source(it)), read_as_snapshot])
+def test_the_first_two_bytes_are_a_protocol_or_the_file_is_refused(tmp_path, read):
+    """Five bytes that number a memo, and a good snapshot, after other first bytes, on each way into the reader."""
+    made = Recorder()
+    made.alloc(0, 5000)
+    place, good = tmp_path / "start.pickle", pickle.dumps(made.snapshot(), 4)
+    starts = [bytes([k, 0x72]) for k in range(256)] + [bytes([0x80, k]) for k in range(256) if k not in range(2, 6)]
+    tracemalloc.start()
+    for start in starts:
+        for rest in (good[2:], b"\xff\xff\xff\x00."):
+            place.write_bytes(start + rest)
+            with pytest.raises(InputError) as message:
+                read(str(place))
+            assert str(message.value).startswith(str(place)) and "\n" not in str(message.value)
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()
+
+
+def test_a_frame_longer_than_the_file_takes_no_memory(tmp_path):
+    """The loader allocates the length of a frame before it reads it."""
+    made = Recorder()
+    made.alloc(0, 5000)
+    content = pickle.dumps(made.snapshot(), 4)
+    place = tmp_path / "frame.pickle"
+    for length in (1 << 38, 1 << 62):
+        place.write_bytes(content[:3] + length.to_bytes(8, "little") + content[11:])
+        assert refused(place).endswith("is no whole pickle (byte 2: it is cut off).")
 
 
 def test_lists_that_are_named_again_and_again_are_counted_before_they_are_copied(tmp_path):

@@ -22,6 +22,7 @@ from workbench.engines.dispatch.setting import HOOK
 from workbench.engines.dispatch.state import COUNT, NO_ROW, Play
 from workbench.engines.dispatch.steps import exchange
 from workbench.engines.dispatch.subgroups import is_cluster, is_member
+from workbench.engines.kit.faults import FINE, STOP
 
 DONE = 0
 
@@ -47,11 +48,16 @@ def _dispatch_offer(play: Play, offer: int, now: int) -> bool:
     else:
         state.counters[COUNT.memory] = max(memory_of(state, offer), 0)
         module = choose(shape, columns, rules, policies, state, offer, now)
-        # Behind others it waits even if it fits, else it would overtake them (R22).
-        if rules.pending_depth and (state.between.queued[module] > 0 or not is_member(state.fits[offer], module)):
-            join_queue(play, offer, module, now)
-        else:
+        waits = False
+        if rules.pending_depth:
+            # Behind others it waits even if it fits, else it would overtake them (R22).
+            waits = state.between.queued[module] > 0 or not is_member(state.fits[offer], module)
+        if not waits:
             sent = exchange(shape, columns, rules, policies, state, offer, NO_ROW, module, take_slot(state), now)
+        # One that a placement refuses waits in the queue as well: a module with a place there takes it (R22).
+        if rules.pending_depth and (waits or not sent) and state.counters[STOP.fault] == FINE:
+            join_queue(play, offer, module, not waits, now)
+            sent = True
     if sent and rules.asks_die:
         number_dispatch(play, entry)
     state.counters[COUNT.memory] = 0
@@ -60,8 +66,7 @@ def _dispatch_offer(play: Play, offer: int, now: int) -> bool:
 
 @entry_point
 def _start_queued(play: Play, now: int) -> int:
-    start_queued(play, now)
-    return DONE
+    return int(start_queued(play, now))
 
 
 @entry_point

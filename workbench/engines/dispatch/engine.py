@@ -53,7 +53,7 @@ class Dispatch(Simulator[DispatchRecord]):
     """A dispatcher: channels of workgroups, modules of units, one round a cycle."""
 
     name = "dispatch"
-    revision = 5
+    revision = 6
     decides = Slots
     options = DispatchOptions
     machine = Machine

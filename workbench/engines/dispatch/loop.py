@@ -129,9 +129,10 @@ def _look(play: Play) -> None:
         counters[COUNT.look] = NEVER
         return
     # Before the round, which may use only what the module queues leave (spec 7, E7).
+    postponed = False
     if play.rules.pending_depth:
         hooks = play.policies.hooks
-        call(hooks[HOOK.start_queued], hooks[HOOK.lent], (now,))
+        postponed = call(hooks[HOOK.start_queued], hooks[HOOK.lent], (now,)) != 0
     renewed = renew_in_turn(play.shape, play.policies, state, now)
     if put_forward(play.columns, play.rules, state, now) or renewed:
         counters[COUNT.stale] = 1
@@ -144,7 +145,7 @@ def _look(play: Play) -> None:
     if play.rules.paced:
         _renew_pace(play)
     if counters[STOP.fault] == FINE:
-        _plan(play, now)
+        _plan(play, postponed, now)
 
 
 @inlined
@@ -170,18 +171,22 @@ much."""
 
 
 @inlined
-def _plan(play: Play, now: int) -> None:
-    """Plan the next look; a group that waits although nothing can help it any more ends the run."""
+def _plan(play: Play, postponed: bool, now: int) -> None:
+    """Plan the next look; a group that waits although nothing can help it any more ends the run.
+
+    A placement may have postponed the first one of a module's queue to the next round.
+    """
     state = play.state
     counters, idle = state.counters, _is_idle(play.rules, state)
     counters[COUNT.look] = _next_look(play, now)
-    counters[COUNT.orders] = counters[COUNT.orders] + 1 if idle and not counters[COUNT.stale] else 0
-    refused = int(counters[COUNT.came_to] == OVER_PROMISE)
+    counters[COUNT.orders] = counters[COUNT.orders] + 1 if idle and not counters[COUNT.stale] and not postponed else 0
+    refused = int(postponed or counters[COUNT.came_to] == OVER_PROMISE)
     counters[COUNT.tries] = counters[COUNT.tries] + refused if idle else 0
     # Without skipping, each cycle is a look, also between two orders: the bound must be larger.
     most_orders = MOST_ORDERS if play.rules.skips else play.rules.most_tries
     in_vain = counters[COUNT.orders] > most_orders or counters[COUNT.tries] > play.rules.most_tries
-    if counters[COUNT.waiting] == 0 or not idle or not (in_vain or counters[COUNT.look] == NEVER):
+    waits = counters[COUNT.waiting] > 0 or counters[COUNT.retry] < NEVER
+    if not waits or not idle or not (in_vain or counters[COUNT.look] == NEVER):
         return
     if play.rules.hangs:
         counters[COUNT.look] = NEVER
@@ -207,7 +212,7 @@ def _next_look(play: Play, now: int) -> int:
     """Return the next cycle in which anything can change, but for what is given back; or the next one of all."""
     rules, policies, state = play.rules, play.policies, play.state
     counters = state.counters
-    following = counters[COUNT.next_arrival]
+    following = min(counters[COUNT.next_arrival], counters[COUNT.retry])
     if not rules.skips and (counters[COUNT.waiting] > 0 or min(following, _next_release(state)) < NEVER):
         return now + 1
     if counters[COUNT.waiting] == 0:

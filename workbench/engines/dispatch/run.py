@@ -72,7 +72,7 @@ def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray,
     counters = state.counters
     counters[COUNT.next_arrival] = NONE
     counters[COUNT.fails] = counters[COUNT.failing] = rules.fail_init
-    counters[COUNT.next_end] = NEVER
+    counters[COUNT.next_end] = counters[COUNT.retry] = NEVER
     counters[COUNT.vacant] = 1
     counters[COUNT.stale], counters[COUNT.came_to] = 1, FITS_NOWHERE
     counters[COUNT.span_free] = 0 if state.span.size else NONE

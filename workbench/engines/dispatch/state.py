@@ -90,6 +90,8 @@ class Counters(NamedTuple):
     """Groups of a cluster that is tried which have been placed."""
     over: int
     """Whether none are left, so that nothing starts any more."""
+    retry: int
+    """The next cycle at which the first one of a queue that a placement refused is tried again, `NEVER` = none is."""
 
 
 class Faults(NamedTuple):
@@ -174,6 +176,9 @@ class BetweenState(NamedTuple):
     """Dispatches in each module's queue."""
     queue: np.ndarray = column(np.int64, "queues", "depth")
     """Their numbers, the first one first."""
+    try_at: np.ndarray = column(np.int64, "queues")
+    """The cycle before which no first one of each queue is tried, as a placement refused it; `NEVER` = until the module
+    changes."""
     # Shared rates
     work_left: np.ndarray = column(np.int64, "paced_slots")
     """Of each group that runs, in 2^-20 cycles."""

@@ -116,6 +116,8 @@ def exchange(
     if rules.history and not rules.between and (takes or not rules.ends_on_request):
         _change_rate(columns, rules, policies, state, row, int(not takes), now)
     module_changed(state, module)
+    if rules.pending_depth:
+        state.between.try_at[module] = 0
     if rules.keeps_answers:
         tell_of(columns, state, GRANTED if takes else ENDED, entry, now, module, row)
     return True
@@ -163,14 +165,20 @@ def keep_memories(shape: Shape, state: State, module: int) -> None:
 @noinline
 def note_refusal(shape: Shape, state: State, module: int) -> None:
     """Note the module after a refusal if a placement remembers something else of it than before."""
+    if not state.moved[module] and remembers_else(shape, state, module):
+        state.moved[module] = True
+        state.counters[COUNT.moved] += 1
+
+
+@noinline
+def remembers_else(shape: Shape, state: State, module: int) -> bool:
+    """Return whether a placement remembers something else of a module than `keep_memories` wrote down."""
     moved = False
     for position in range(shape.ranges.shape[0]):
         row = _map_of(shape, module, position)
         for slot in range(shape.remembers[shape.ranges[position, 1]]):
             moved |= state.before[position, slot] != state.memory[row, slot]
-    if moved and not state.moved[module]:
-        state.moved[module] = True
-        state.counters[COUNT.moved] += 1
+    return moved
 
 
 @kernel

@@ -11,7 +11,7 @@ from workbench.compiled import RAISED, entry_point, noinline
 from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of, moment
-from workbench.engines.node.directory import ask_again, shoot_down
+from workbench.engines.node.directory import end_walks_again, shoot_down
 from workbench.engines.node.event_heap import EVENTS, FIRST, MOMENT, SECOND, SUBJECT, take_off
 from workbench.engines.node.event_heap import WHAT as WHICH
 from workbench.engines.node.events import answer_call, handle_dispatch, handle_heap, handle_pool, handle_translation
@@ -39,7 +39,7 @@ from workbench.structures.timetable import NEVER
 def play(run: Run) -> None:
     """Take events until none is left or the horizon is reached; or until a part wants space, or something is wrong."""
     counters, state = run.state.counters, run.state
-    ask_again(run)
+    end_walks_again(run)
     while counters[STOP.fault] == FINE:
         if not run.rules.skips:
             _look_at_parts(run)

@@ -1,7 +1,7 @@
 """Which modules hold a page: counted for the choice by affinity, dropped by an unmapping, stalled by its shoot-down.
 
 Every TLB drops a page at once that is no more, and the modules whose TLBs held it issue nothing for a while (spec 6,
-R11, R15, N12, N36, N37). A request that a translation has no space for is made again when the run goes on with more.
+R11, R15, N12, N36, N37). A walk whose end a translation has no space for is ended when the run goes on with more.
 Arrays grow in Python alone, so the calendar pauses, and ends first what it had begun.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_BITS, kernel, noinline, routine
+from workbench.compiled import NO_BITS, noinline, routine
 from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.node.pages import page_tag
@@ -45,7 +45,6 @@ def _pages_held(run: Run, pages: np.ndarray, group: int) -> int:
     kernel_, ports = run.plan.kernel_of[group], run.ports
     local, card = group - run.plan.first_group[kernel_], run.state.group[group, GROUP.card]
     part = part_of_translation(run, card)
-    run.state.counters[COUNT.known] = 0
     known = local - 1 if run.rules.pages_known == GROUP_BEFORE else local
     if known >= 0:
         for phase in range(run.plan.first_phase[kernel_], run.plan.first_phase[kernel_ + 1]):
@@ -63,21 +62,8 @@ def _score_phase(run: Run, part: int, kernel_: int, group: int, phase: int) -> N
     for position in range(touches_of_phase(run, kernel_, group, phase)):
         page = find_page(run, kernel_, group, phase, position)
         tag = page_tag(run.pages, run.plan.tensor[run.state.match[MATCH_TOUCH]], page)
-        if _is_new(run.state.known, run.state.counters, tag):
-            call(run.ports.score_held[part], run.ports.lent[part], (tag, EITHER))
-
-
-@kernel
-def _is_new(known: np.ndarray, counters: np.ndarray, tag: int) -> bool:
-    """Return whether a page was not looked for in this verdict, and note it."""
-    count = counters[COUNT.known]
-    for place in range(count):
-        if known[place] == tag:
-            return False
-    if count < known.size:
-        known[count] = tag
-        counters[COUNT.known] += 1
-    return True
+        # A page that several touches name counts once: the score is taken after all of them.
+        call(run.ports.score_held[part], run.ports.lent[part], (tag, EITHER))
 
 
 @noinline
@@ -130,47 +116,35 @@ def _stall(run: Run, card: int, module: int, first: int, second: int) -> None:
     run.state.counters[COUNT.stalled_modules] += 1
     place, until = card * run.rules.modules + module, present(run) + run.rules.shootdown_cycles
     if run.rules.shootdown_cycles > 0:
-        ask_translation(run, card, STALL, module, until)
+        part = part_of_translation(run, card)
+        if check_answer(run, part, call(run.ports.stall[part], run.ports.lent[part], (module, until, present(run)))):
+            look_again(run, part)
         run.state.stalled_until[place] = max(run.state.stalled_until[place], until)
 
 
-END_WALK, STALL = range(2)
-"""What may be asked: that a walk ends; that a module is stalled until a cycle."""
 MOST = 1 << 12
-"""Things that may have to be asked again."""
+"""Walks that may have to be ended again."""
 
 
 @noinline
-def ask_translation(run: Run, card: int, what: int, one: int, two: int) -> int:
-    """Ask a card's translation for something, and return its answer; now, or when it has space, then -2."""
+def end_walk(run: Run, card: int, walk: int) -> None:
+    """Let a walk of a card's translation end: now, or when the translation has space."""
     part = part_of_translation(run, card)
-    answer = _ask(run, part, what, one, two)
+    answer = call(run.ports.end_walk[part], run.ports.lent[part], (walk, present(run)))
     if answer == NEEDS_ROOM:
         row = run.state.pending[run.state.counters[COUNT.pending] % MOST]
-        row[0], row[1], row[2], row[3] = card, what, one, two
+        row[0], row[1] = card, walk
         run.state.counters[COUNT.pending] += 1
         fail(run.state.counters, FAULT.part_full, present(run), part, NONE)
     elif check_answer(run, part, answer):
         look_again(run, part)
-    return answer
 
 
 @noinline
-def _ask(run: Run, part: int, what: int, one: int, two: int) -> int:
-    ports, lent = run.ports, run.ports.lent[part]
-    answer: int
-    if what == END_WALK:
-        answer = call(ports.end_walk[part], lent, (one, present(run)))
-    else:
-        answer = call(ports.stall[part], lent, (one, two, present(run)))
-    return answer
-
-
-@noinline
-def ask_again(run: Run) -> None:
-    """Ask for what had no space."""
+def end_walks_again(run: Run) -> None:
+    """End the walks for whose ends the translation had no space."""
     count = run.state.counters[COUNT.pending]
     run.state.counters[COUNT.pending] = 0
     for at in range(count):
         row = run.state.pending[at]
-        ask_translation(run, row[0], row[1], row[2], row[3])
+        end_walk(run, row[0], row[1])

@@ -23,7 +23,7 @@ from workbench.engines.node.calendar import play
 from workbench.engines.node.event_heap import new_event_heap
 from workbench.engines.node.link_state import new_links
 from workbench.engines.node.options import NodeOptions, Slots
-from workbench.engines.node.pages import SHIFTS, STRETCH, new_pages
+from workbench.engines.node.pages import BY_APPLICATION, BY_CLASS, SHIFTS, STRETCH, new_pages
 from workbench.engines.node.parts import Members
 from workbench.engines.node.plan import FREES, LAUNCHES, Plan
 from workbench.engines.node.prepare import Case, Reading, check_served, first_room, read, rules_of, ways
@@ -67,7 +67,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 8
+    revision = 9
     decides = Slots
     options = NodeOptions
     machine = NodeMachine
@@ -249,8 +249,6 @@ def _frames(reading: Reading, mean: Means) -> np.ndarray:
 
 
 VARIABLE = "WORKBENCH_CHECK_LAWS"
-BY_APPLICATION, BY_CLASS = 48, 44
-"""Bits of a tag below which application and class of a page lie (N28)."""
 
 
 class BrokenLawError(WorkbenchError):

@@ -6,7 +6,7 @@ from workbench.compiled import kernel, noinline
 from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.directory import END_WALK, ask_translation
+from workbench.engines.node.directory import end_walk
 from workbench.engines.node.groups import end_touch
 from workbench.engines.node.link_state import NOBODY
 from workbench.engines.node.links import begin, take_next
@@ -47,7 +47,7 @@ def _is_remote(run: Run, access: int, card: int) -> bool:
 def read_walk(run: Run, card: int, access: int, walk: int) -> None:
     """Let a walk that is read end: at once for a page of the own card, else when its bytes have come."""
     if not _is_remote(run, access, card):
-        ask_translation(run, card, END_WALK, walk, 0)
+        end_walk(run, card, walk)
         return
     place = run.state.tensor[run.state.access[access, ACCESS.tensor], TENSOR.card]
     ticket = _ticket(walk, access, card, OF_WALK)
@@ -94,7 +94,7 @@ def take_link(run: Run) -> None:
         return
     tell(run, KIND.arrive_link, run.boards[card], access_first(run, number), access_second(run, number))
     if kind == OF_WALK:
-        ask_translation(run, card, END_WALK, walk, 0)
+        end_walk(run, card, walk)
     else:
         end_touch(run, number)
 

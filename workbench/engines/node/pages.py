@@ -22,7 +22,8 @@ SHIFTS = (12, 16, 21)
 """Bits of an address within a page of each class: 4 KiB, 64 KiB, 2 MiB."""
 _LARGEST = len(SHIFTS) - 1
 _TWO_MIB = 1 << SHIFTS[_LARGEST]
-_BY_APPLICATION, _BY_CLASS = 48, 44
+BY_APPLICATION, BY_CLASS = 48, 44
+"""Bits of a tag below which application and class of a page lie (N28)."""
 
 
 class StretchFields(NamedTuple):
@@ -165,7 +166,7 @@ def page_tag(pages: Pages, mapping: int, page: int) -> int:
     stretch = pages.stretches[_find_stretch(pages, mapping, page)]
     shift = _shift(stretch[STRETCH.size])
     number = (stretch[STRETCH.address] >> shift) + page - stretch[STRETCH.first_page]
-    return int((pages.application[mapping] << _BY_APPLICATION) + (stretch[STRETCH.size] << _BY_CLASS) + number)
+    return int((pages.application[mapping] << BY_APPLICATION) + (stretch[STRETCH.size] << BY_CLASS) + number)
 
 
 @routine

@@ -34,7 +34,6 @@ class Whats(NamedTuple):
     malloc_answer: int
     late_blocks: int
     data: int
-    cancel: int
     ask_chunk: int
     free_chunk: int
     late_release: int

@@ -54,10 +54,8 @@ class Counters(NamedTuple):
     nulls: int
     chunks: int
     """That were asked for."""
-    known: int
-    """Tags in `State.known`."""
     pending: int
-    """Requests for which a part had no space."""
+    """Ends of walks for which a translation had no space."""
     free_task: int
     """The head of the list of free tasks; so for accesses."""
     free_access: int
@@ -400,16 +398,14 @@ class State(NamedTuple):
     bits (`structures.bitmaps`)."""
     stalled_until: np.ndarray = column(np.int64, "modules")
     """Of each module, card by card, the cycle at which its last stall ends."""
-    known: np.ndarray = column(np.int64, 1 << 16)
-    """Tags of the pages that were looked for in one verdict."""
     drawn: np.ndarray = column(np.int64, "most_drawn", 2)
     """The pages of one touch of elements of a group in the order of first use, with their lines (`touched_bytes`)."""
     by_address: np.ndarray = column(np.int64, "most_drawn", 2)
     first_use: np.ndarray = column(np.int64, "most_drawn")
     order: np.ndarray = column(np.int64, "most_drawn")
     """The same while they are being found: by address, when each is used first, and what is being sorted."""
-    pending: np.ndarray = column(np.int64, 1 << 12, 4)
-    """See `directory.ask_again`."""
+    pending: np.ndarray = column(np.int64, 1 << 12, 2)
+    """See `directory.end_walks_again`."""
     match: np.ndarray = column(np.int64, 4)
     """The touch of the last page that was looked for: see `touches.find_page`."""
     gauge: np.ndarray = column(np.float64, "gauges", 4)

@@ -74,6 +74,7 @@ def _longer(rules: Rules, state: State, plan: Plan, room: int) -> State:
         belief=_padded(state.belief, room * beliefs, 0),
         given=_padded(state.given, room * words if keeps_given(plan) else 0, 0),
         record=_padded(state.record, room * cores if rules.finite else 0, NONE),
+        scored=_padded(state.scored, room * rules.keeps_answers, 0),
     )
 
 

@@ -205,9 +205,13 @@ def end_walk(run: Run, walk: int, cycle: int) -> int:
 
 @routine
 def score_held(run: Run, tag: int, how: int) -> int:
-    """Add 1 to the score of each core that holds a page; return how many do."""
-    page, count = known_number(run.state.numbers, tag), 0
-    if page != ABSENT:
+    """Add 1 to the score of each core that holds a page; return the number of these cores.
+
+    A page that was scored since a score was taken counts no more.
+    """
+    page, count, scoring = known_number(run.state.numbers, tag), 0, run.state.counters[COUNT.scorings] + 1
+    if page != ABSENT and run.state.scored[page] != scoring:
+        run.state.scored[page] = scoring
         for core in range(run.rules.cores):
             if _holds(run, core, page, how):
                 run.state.scores[core] += 1
@@ -229,6 +233,7 @@ def take_score(run: Run, core: int) -> int:
     """Return the score of a core, which is 0 from now on."""
     score = run.state.scores[core]
     run.state.scores[core] = 0
+    run.state.counters[COUNT.scorings] += 1
     return score
 
 

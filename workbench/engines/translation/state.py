@@ -211,6 +211,8 @@ class Counters(NamedTuple):
     window_bits: int
     samples: int
     next_sample: int
+    scorings: int
+    """Times that a score was taken."""
     under_way: int
     """Misses under way."""
     parked: int
@@ -360,6 +362,8 @@ class State(NamedTuple):
     """Cores of which unmappings found that they hold a page, until they are taken."""
     scores: np.ndarray = column(np.int64, "cores")
     """Pages that each core holds of those that were scored, until they are taken."""
+    scored: np.ndarray = column(np.int64, 0)
+    """int64[pages], of a part: the number of the scoring in which each page was scored last, 0 = in none."""
 
 
 class Rules(NamedTuple):

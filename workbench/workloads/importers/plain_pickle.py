@@ -25,6 +25,7 @@ _WRONG = {
     pickle_scan.LARGE_TUPLE: f"it holds a tuple of more than {pickle_scan.MOST_PARTS:,} parts",
     pickle_scan.LONG_NUMBER: f"it holds a number of more than {pickle_scan.MOST_DIGITS} bytes",
     pickle_scan.EMPTY_STACK: "it takes what is not there",
+    pickle_scan.NO_PROTOCOL: "it does not begin with a protocol from 2 to 5",
 }
 
 
