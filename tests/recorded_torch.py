@@ -21,11 +21,14 @@ class _Calls(list):
     def append(self, call: tuple[int, int]) -> None:
         super().append(call)
         address, size = call
-        segment = next((s for s in self.recorder.segments if s.base == address), None)
-        mapped = segment.expandable if segment else self.recorder.rules.expandable
+        recorder = self.recorder
+        segment = next((s for s in recorder.segments if any(p.start <= address < p.end for p in s.pieces)), None)
+        mapped = segment.expandable if segment else recorder.rules.expandable
         words = ("segment_map", "segment_unmap") if mapped else ("segment_alloc", "segment_free")
-        pool = self.recorder.pool_at.get(address, self.recorder.pool)
-        self.recorder.note(words[size < 0], address, abs(size), self.recorder.stream_at(address), pool)
+        pool = recorder.pool_at.get(address, recorder.pool)
+        # A range that is mapped or unmapped belongs to the stream of its segment, whichever stream asked.
+        owner = recorder.owners[segment.owner] if segment and mapped else (recorder.stream_at(address), pool)
+        recorder.note(words[size < 0], address, abs(size), *owner)
 
 
 class Recorder(Allocator):
@@ -95,8 +98,9 @@ class Recorder(Allocator):
         """What `torch.cuda.memory._snapshot()` returns, of the events the last ones alone."""
         segments = [part for segment in self.segments for part in self._parts(segment)]
         rules = self.rules
+        segment = f",large_segment_size_mb:{rules.large_segment // MIB}" * (rules.large_segment != 20 * MIB)
         settings = {
-            "PYTORCH_CUDA_ALLOC_CONF": f"max_non_split_rounding_mb:{rules.rounding // MIB}",
+            "PYTORCH_CUDA_ALLOC_CONF": f"max_non_split_rounding_mb:{rules.rounding // MIB}{segment}",
             "max_split_size": rules.max_split if rules.max_split < 1 << 60 else -1,
             "garbage_collection_threshold": rules.gc,
             "expandable_segments": rules.expandable,

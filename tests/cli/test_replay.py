@@ -160,6 +160,7 @@ def test_the_replay_starts_as_the_recording_started_and_says_how_exact_it_is(war
         "segment_allocs_reproduced": segments,
         "allocs": allocs,
         "addresses_reproduced": allocs,
+        "guessed_segments": 0,
     }
     calls = sum(event["action"].startswith("segment_") for event in events)
     caches = {row["policy"]: row for row in result["caches"]}

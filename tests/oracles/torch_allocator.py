@@ -40,6 +40,10 @@ class Piece:
     use: int = 0
     """Whose use is awaited: a later user of the same place is another."""
 
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
 
 @dataclass
 class Segment:

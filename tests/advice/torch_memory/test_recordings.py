@@ -79,12 +79,15 @@ def test_what_was_searched_before_a_flush_is_not_searched_again(tmp_path):
     assert result.is_exact, str(result)
 
 
-@pytest.mark.parametrize("seed", thinned([*range(12)], 4))
-def test_expandable_segments_are_replayed_from_their_own_beginning(tmp_path, seed):
-    made = exercised(Recorder(Rules(expandable=True), STREAMS[:3], seed), 400, seed)
-    (log,) = logs_of(tmp_path, made.snapshot())
-    result = replay_of(log).exactness
-    assert result.is_exact, str(result)
+@pytest.mark.parametrize("page_mb", [20, 64])
+@pytest.mark.parametrize("seed", thinned([*range(60)], 8))
+def test_expandable_segments_are_replayed_from_their_own_beginning(tmp_path, seed, page_mb):
+    rules = Rules(expandable=True, large_segment=page_mb * MIB, rounding=page_mb * MIB)
+    made = exercised(Recorder(rules, STREAMS[:3], seed), 400, seed)
+    for kept in (1 << 30, 300, 200, 100):
+        (log,) = logs_of(tmp_path, made.snapshot(kept))
+        result = replay_of(log).exactness
+        assert result.is_exact, (kept, str(result))
 
 
 def test_a_block_is_awaited_at_the_beginning_if_its_release_was_requested_before(tmp_path):

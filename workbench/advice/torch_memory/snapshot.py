@@ -17,11 +17,11 @@ from workbench.advice.torch_memory.growth import Growth, growth_of
 from workbench.advice.torch_memory.holdings import UNKNOWN_SITE, SegmentMap, free_of, segments_at
 from workbench.advice.torch_memory.lives import Lives, Moment, lives_of, moment_of
 from workbench.advice.torch_memory.trial import Need, OutOfMemory, need_of, replay_on_card, runs_out, steps_of
+from workbench.engines.torch_allocator.initial_state import reserved_by_event
 from workbench.engines.torch_allocator.recording import (
     RecordedBytes,
     Recording,
     recorded_bytes,
-    reserved_by_event,
     summed,
     without_releases,
 )

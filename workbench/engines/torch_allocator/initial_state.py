@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.torch_allocator.expandable_segments import ExpandableSegments, Range
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import (
     AWAITED,
@@ -48,16 +49,8 @@ class Beginning(NamedTuple):
     """Of the address of each block in use: its handle and its owner."""
     doubtful: dict[int, tuple[int, int]]
     """Of the address of each block of whose end nothing is told: where it ends at the least, and what follows."""
-
-
-class _Range(NamedTuple):
-    """Memory that the driver had given: a segment, or the mapped part of one that is expandable."""
-
-    address: int
-    size: int
-    owner: int
-    small: bool
-    expandable: bool
+    guessed_segments: int
+    """Expandable segments of which some memory belongs to a pool that no event tells."""
 
 
 class _Block(NamedTuple):
@@ -71,7 +64,7 @@ class _Block(NamedTuple):
     """Whether the snapshot shows it, so that nothing of its size is a guess."""
 
 
-_Piece = tuple[_Range, int, int, int, int]
+_Piece = tuple[Range, int, int, int, int]
 """A block at the beginning: range, address, size, kind, handle."""
 
 
@@ -89,7 +82,7 @@ def beginning(
     assumed : mapping
         Where blocks end of which nothing is told; where their requests do by default.
     """
-    ranges = _ranges_before(log, owner_of)
+    ranges = _ranges_before(log, settings, owner_of)
     blocks = _blocks_before(log, settings)
     ends, doubtful = _ends(log, settings, ranges, blocks)
     ends |= {address: end for address, end in assumed.items() if address in doubtful}
@@ -106,63 +99,43 @@ def beginning(
         used = inside
     rows = _with_unmapped(pieces, settings)
     columns = (np.array(column, np.int64) for column in zip(*rows, strict=True))
-    return Beginning(Start(*columns) if rows else NOTHING, handles, doubtful)
+    guessed = {place.base for place in ranges if place.is_guess}
+    return Beginning(Start(*columns) if rows else NOTHING, handles, doubtful, len(guessed))
 
 
-def _ranges_before(log: AllocatorLog, owner_of: OwnerOf) -> list[_Range]:
+def reserved_by_event(log: AllocatorLog) -> np.ndarray:
+    """Return the bytes that each event adds to those that the driver gave: int64[events]."""
+    events = log.events
+    grows = np.isin(events.action, (SEGMENT_ALLOC, SEGMENT_MAP)).astype(np.int64)
+    return events.size * (grows - np.isin(events.action, (SEGMENT_FREE, SEGMENT_UNMAP)))
+
+
+def _ranges_before(log: AllocatorLog, settings: AllocatorSettings, owner_of: OwnerOf) -> list[Range]:
     """Return the segments and mapped ranges before the first event, the lowest address first."""
     segments, events = log.segments, log.events
     columns = (segments.address, segments.size, segments.stream, segments.small, segments.expandable)
-    own: dict[int, _Range] = {}
-    mapped: dict[int, _Range] = {}
+    own: dict[int, Range] = {}
+    held = log.reserved_at_end - np.cumsum(reserved_by_event(log)[::-1])
+    mapped = ExpandableSegments(log, settings, int(held.max(initial=log.reserved_at_end)))
     for address, size, stream, small, expandable in zip(*(c.tolist() for c in columns), strict=True):
-        place = _Range(address, size, owner_of(stream, address, len(events.action)), bool(small), bool(expandable))
-        (mapped if expandable else own)[address] = place
+        owner = owner_of(stream, address, len(events.action))
+        if expandable:
+            mapped.begin(address, size, owner, bool(small))
+        else:
+            own[address] = Range(address, size, owner, bool(small), -1)
     changes = np.flatnonzero(np.isin(events.action, (SEGMENT_ALLOC, SEGMENT_FREE, SEGMENT_MAP, SEGMENT_UNMAP)))
-    ranges = _Mapped(mapped)
     for at in changes[::-1].tolist():
         action, address, size = int(events.action[at]), int(events.address[at]), int(events.size[at])
         owner = owner_of(int(events.stream[at]), address, at)
         if action == SEGMENT_ALLOC:
             own.pop(address, None)
         elif action == SEGMENT_FREE:
-            own[address] = _Range(address, size, owner, size == SMALL_BUFFER, False)
+            own[address] = Range(address, size, owner, size == SMALL_BUFFER, -1)
         elif action == SEGMENT_MAP:
-            ranges.remove(address, size)
+            mapped.take_back_map(address, size)
         else:
-            ranges.add(_Range(address, size, owner, size % (20 * MIB) != 0, True))
-    return sorted([*own.values(), *ranges.whole()])
-
-
-class _Mapped:
-    """The mapped parts of expandable segments, while events are taken back."""
-
-    def __init__(self, ranges: dict[int, _Range]) -> None:
-        self._ranges = dict(ranges)
-
-    def remove(self, address: int, size: int) -> None:
-        """Take a part out of the ranges that hold it."""
-        end = address + size
-        for held in [it for it in self._ranges.values() if it.address < end and address < it.address + it.size]:
-            del self._ranges[held.address]
-            for start, stop in ((held.address, address), (end, held.address + held.size)):
-                if stop > start:
-                    self._ranges[start] = held._replace(address=start, size=stop - start)
-
-    def add(self, place: _Range) -> None:
-        """Enter a part; its size alone does not tell whether it was of small requests, its neighbors do."""
-        self._ranges[place.address] = place
-
-    def whole(self) -> list[_Range]:
-        """Return the ranges, neighbors of one owner as one."""
-        joined: list[_Range] = []
-        for place in sorted(self._ranges.values()):
-            last = joined[-1] if joined else None
-            if last and last.address + last.size == place.address and last.owner == place.owner:
-                joined[-1] = last._replace(size=last.size + place.size)
-            else:
-                joined.append(place)
-        return joined
+            mapped.take_back_unmap(address, size, owner, at)
+    return sorted([*own.values(), *mapped.ranges()])
 
 
 def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Block]:
@@ -189,7 +162,7 @@ def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Bloc
 
 
 def _ends(
-    log: AllocatorLog, settings: AllocatorSettings, ranges: list[_Range], blocks: list[_Block]
+    log: AllocatorLog, settings: AllocatorSettings, ranges: list[Range], blocks: list[_Block]
 ) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
     """Return the end of each block whose size the snapshot does not show, of those that could be larger than requested;
     and those whose end is unknown.
@@ -204,7 +177,7 @@ def _ends(
     ends, open_ends = {}, {}
     for block, after in zip_longest(blocks, blocks[1:]):
         at = bisect_right(starts, block.address) - 1
-        if block.known or at < 0 or ranges[at].small or ranges[at].expandable:
+        if block.known or at < 0 or ranges[at].small or ranges[at].base >= 0:
             continue
         limit = ranges[at].address + ranges[at].size
         following = min(after.address, limit) if after else limit
@@ -242,7 +215,7 @@ def _revealed(log: AllocatorLog, candidates: dict[int, tuple[int, int]]) -> dict
 
 
 def _pieces(
-    place: _Range, blocks: list[_Block], ends: dict[int, int], handles: dict[int, tuple[int, int]]
+    place: Range, blocks: list[_Block], ends: dict[int, int], handles: dict[int, tuple[int, int]]
 ) -> list[_Piece]:
     """Return the blocks of a range and the free ones between them: (range, address, size, kind, handle)."""
     result, at = [], place.address
@@ -265,24 +238,24 @@ def _with_unmapped(pieces: list[_Piece], settings: AllocatorSettings) -> list[tu
     """Return the rows of `Start`; what an expandable segment does not map is a piece too, up to its end."""
     rows: list[tuple[int, ...]] = []
     first = -1
-    reach = settings.rules(np.zeros(1, np.int64)).reach
+    reach, large_page = settings.rules(np.zeros(1, np.int64)).reach, settings.large_segment_size_mb * MIB
     expandable: dict[int, list[_Piece]] = {}
     for piece in pieces:
         place = piece[0]
-        pool = 2 * place.owner + int(place.small)
-        if place.expandable:
-            expandable.setdefault(pool, []).append(piece)
+        if place.base >= 0:
+            expandable.setdefault(place.base, []).append(piece)
             continue
+        pool = 2 * place.owner + int(place.small)
         rows.append((piece[1], piece[2], pool, -1, piece[3], piece[4], int(place.address != first)))
         first = place.address
-    for pool, parts in expandable.items():
-        base, at = parts[0][1], parts[0][1]
+    for base, parts in expandable.items():
+        pool, at = 2 * parts[0][0].owner + int(parts[0][0].small), base
         for _, address, size, kind, handle in parts:
             if address > at:
-                rows.append((at, address - at, pool, base, UNMAPPED, -1, 0))
+                rows.append((at, address - at, pool, base, UNMAPPED, -1, int(at == base)))
             rows.append((address, size, pool, base, kind, handle, int(address == base)))
             at = address + size
-        end = base + -(-max(reach, at - base) // (20 * MIB)) * 20 * MIB
+        end = base + -(-max(reach, at - base) // large_page) * large_page
         if end > at:
             rows.append((at, end - at, pool, base, UNMAPPED, -1, 0))
     return rows

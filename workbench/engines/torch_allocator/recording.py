@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.initial_state import NO_ENDS, beginning
+from workbench.engines.torch_allocator.initial_state import NO_ENDS, beginning, reserved_by_event
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER, Requests, Start, Supply
 from workbench.workloads.allocator_log import (
@@ -53,6 +53,8 @@ class Recording(NamedTuple):
     """int64[requests], whose requests these were."""
     doubtful: Mapping[int, tuple[int, int]]
     """As of `Beginning.doubtful`."""
+    guessed_segments: int
+    """As of `Beginning.guessed_segments`."""
 
     @property
     def is_whole(self) -> bool:
@@ -98,6 +100,7 @@ def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Rec
         failed_owner=failed_owner,
         private=np.array(owners.private, np.int64),
         doubtful=before.doubtful,
+        guessed_segments=before.guessed_segments,
     )
 
 
@@ -244,13 +247,6 @@ def without_releases(recording: Recording) -> tuple[Requests, np.ndarray]:
     kept = ~follows
     other = requested._replace(kind=kind, address=np.where(requested.kind == rows.ALLOC, -1, requested.address))
     return Requests(*(column[kept] for column in other)), event[kept]
-
-
-def reserved_by_event(log: AllocatorLog) -> np.ndarray:
-    """Return the bytes that each event adds to those that the driver gave: int64[events]."""
-    events = log.events
-    grows = np.isin(events.action, (SEGMENT_ALLOC, SEGMENT_MAP)).astype(np.int64)
-    return events.size * (grows - np.isin(events.action, (SEGMENT_FREE, SEGMENT_UNMAP)))
 
 
 def live_before(recording: Recording) -> np.ndarray:

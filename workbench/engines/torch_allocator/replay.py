@@ -149,6 +149,8 @@ class Exactness(NamedTuple):
     allocs: int
     addresses_reproduced: int
     """Allocations that the replay put where they were recorded."""
+    guessed_segments: int = 0
+    """Expandable segments at the beginning whose pool no event tells."""
 
     def __str__(self) -> str:
         segments = (
@@ -156,7 +158,10 @@ class Exactness(NamedTuple):
             if self.segment_allocs
             else "no segment was allocated in the history; addresses reproduced"
         )
-        return f"{segments} {self.addresses_reproduced:,} of {self.allocs:,}"
+        result = f"{segments} {self.addresses_reproduced:,} of {self.allocs:,}"
+        if self.is_exact or not self.guessed_segments:
+            return result
+        return f"{result}; the beginning is a guess, as no event tells the pool of some of its memory"
 
     @property
     def is_exact(self) -> bool:
@@ -244,6 +249,7 @@ def exactness_of(recording: Recording, played: ReplayResult) -> Exactness:
         segment_allocs_reproduced=(own & counter).total(),
         allocs=int(requested.sum()),
         addresses_reproduced=int(np.count_nonzero(played.placed[requested] == recording.expected[requested])),
+        guessed_segments=recording.guessed_segments,
     )
 
 
