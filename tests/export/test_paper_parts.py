@@ -206,7 +206,7 @@ def test_what_was_edited_is_found_though_its_digest_was_too(of_one_figure, tmp_p
 
 def test_without_a_tex_the_missing_drawings_are_named(bundle, results, tmp_path, capsys):
     needs = json.loads((bundle / "manifest.json").read_text())["needs"]
-    assert [one.partition(":")[0] for one in needs] == ["figures/drain_difference.pgf", "figures/pareto.pgf"]
+    assert [one.partition(":")[0] for one in needs] == ["figures/drain_difference.pgf, figures/pareto.pgf"]
     assert "no TeX is installed" in needs[0] and "texlive-xetex" in needs[0]
 
 

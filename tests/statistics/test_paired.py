@@ -30,7 +30,7 @@ def test_by_hand():
     assert c.p_direction == 2 * 5 / 16 / 0.9  # 3 of the 4 that differ, over the planned look
     assert c.sentence == (
         "nearest_boundary against first_fit (lower is better): 4 [-2, 9], better at 3, worse at 1 of 5; "
-        "p of size 0.16, of direction 0.69; 1 seeds without a pair"
+        "p of size 0.16, of direction 0.69; 1 seed without a pair"
     )
 
 

@@ -278,7 +278,7 @@ def _decisive_text(one: Outcome) -> str:
 def _figures_text(case: Finding, side: Side) -> str:
     if case.interval is None or not case.n:
         return case.note
-    lacking = f"; {case.missing} seeds without a pair" if case.missing else ""
+    lacking = f"; {case.missing} seed{'s' * (case.missing > 1)} without a pair" if case.missing else ""
     p = p_text(case.p_for, case.p_against, side) if case.is_tested else ""
     return f"{_estimate_of(case)}{p} ({case.statement}{lacking})"
 
@@ -322,4 +322,4 @@ def _estimate_of(case: Finding) -> str:
 def _counted(case: Finding) -> str:
     if not case.n:
         return "n = 0: no seed has a value on both sides, so nothing is tested"
-    return f"n = {case.n}" + (f", {case.missing} seeds without a pair" if case.missing else "")
+    return f"n = {case.n}" + (f", {case.missing} seed{'s' * (case.missing > 1)} without a pair" if case.missing else "")

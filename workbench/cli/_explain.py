@@ -31,8 +31,11 @@ from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 from workbench.experiments.plan import plan_size_text
 from workbench.experiments.results_folder import default_folder
+from workbench.number_text import with_limits
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from workbench.explain.discovery import Discovery
     from workbench.explain.sensitivity import Sensitivity
 
@@ -90,12 +93,45 @@ def _report_sensitivity(sensitivity: Sensitivity, folder: Path, figures: list[Pa
             {"folder": str(folder), "runs": len(sensitivity.results.rows), **tables, "figures": list(map(str, figures))}
         )
         return
-    say_table(sensitivity.table, args.wide, args.csv)
-    if len(sensitivity.pairs):
-        say_table(sensitivity.pairs, args.wide)
+    if args.wide:
+        say_table(sensitivity.table, args.wide, args.csv)
+        if len(sensitivity.pairs):
+            say_table(sensitivity.pairs, args.wide)
+    else:
+        _say_estimates(sensitivity, args.csv)
     say_notes(sensitivity.undecided)
     print(f"{len(sensitivity.results.rows)} runs in {sensitivity.results.seconds:.1f} s, kept in {folder}")
     say_figures(figures)
+
+
+_OF = {"mean": "mean over the seeds", "gain": "gain over the baseline, positive = better"}
+
+
+def _say_estimates(sensitivity: Sensitivity, csv: str | None) -> None:
+    """Print a block of levers, and one of pairs, for each measure; an estimate and its interval are one column."""
+    from workbench.experiments.results_folder import write_whole
+
+    if csv:
+        write_whole(Path(csv), sensitivity.table.to_csv(index=False))
+    for (measure, of), levers in sensitivity.table.groupby(["measure", "of"], sort=False):
+        unit = "shares of its variance" if "first" in levers else "effects in its unit"
+        print(f"\n{measure}, {_OF[str(of)]}: {unit} [95 % interval]")
+        say_table(_with_intervals(levers))
+        pairs = sensitivity.pairs
+        if len(pairs):
+            say_table(_with_intervals(pairs[(pairs["measure"] == measure) & (pairs["of"] == of)]))
+
+
+def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose limits stand in the column of their estimate, without the measure and an empty `way`."""
+    ends = {str(name): (f"{name}_low", f"{name}_high") for name in table if f"{name}_low" in table}
+    joined = {
+        name: [with_limits(*row) for row in table[[name, *limits]].itertuples(index=False)]
+        for name, limits in ends.items()
+    }
+    limits = [name for pair in ends.values() for name in pair]
+    empty = [] if table["way"].any() else ["way"]
+    return table.assign(**joined).drop(columns=["measure", "of", *limits, *empty])
 
 
 SENSITIVITY = _arguments_of_sensitivity, _run_sensitivity

@@ -69,9 +69,14 @@ class Plan:
 def plan_size_text(plan: Plan) -> str:
     """Return the numbers of points, seeds and runs, as they are or may be."""
     if plan.part is not None:
-        return f"{plan.part.shard.name}: {len(plan)} runs, of {len(plan.points)} points"
+        return f"{plan.part.shard.name}: {_many(len(plan), 'run')}, of {_many(len(plan.points), 'point')}"
     most = "at most " if plan.sweep.until is not None else ""
-    return f"{len(plan.points)} points x {most}{len(plan.sweep.seeds)} seeds = {most}{len(plan)} runs"
+    points, seeds = _many(len(plan.points), "point"), _many(len(plan.sweep.seeds), "seed")
+    return f"{points} x {most}{seeds} = {most}{_many(len(plan), 'run')}"
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 @contextmanager

@@ -47,7 +47,7 @@ class EverySeed:
     >>> from workbench.experiments.plan import make_plan
     >>> from workbench.experiments.sweep import read_sweep
     >>> EverySeed().batches(make_plan(read_sweep({"engine": "shared_memory", "workload": "large_uniform"})))
-    [Plan(1 points x 1 seeds = 1 runs)]
+    [Plan(1 point x 1 seed = 1 run)]
     """
 
     def batches(self, plan: Plan) -> Sequence[Plan]:

@@ -123,14 +123,15 @@ def write_figures(drawn: Sequence[Drawing], folder: Path) -> list[str]:
     Returns
     -------
     list of str
-        A sentence a PGF file that is missing, with the reason.
+        A sentence a reason, with the PGF files that are missing for it.
     """
-    missing = []
+    missing: dict[str, list[str]] = {}
     for one in drawn:
         save(one.sheet, one.data, folder / FIGURES, one.name, ["pdf"])
         why = write_pgf(one.drawn, folder / FIGURES / f"{one.name}.pgf")
-        missing += [f"{FIGURES}/{one.name}.pgf: {why}"] if why else []
-    return missing
+        if why:
+            missing.setdefault(why, []).append(f"{FIGURES}/{one.name}.pgf")
+    return [f"{', '.join(names)}: {why}" for why, names in missing.items()]
 
 
 def write_pgf(draw: Callable[[], Any], path: Path) -> str:
@@ -139,9 +140,7 @@ def write_pgf(draw: Callable[[], Any], path: Path) -> str:
 
     if tex_system() is None:
         systems = ", ".join(TEX_SYSTEMS)
-        return (
-            f"no TeX is installed to measure its letters (one of {systems}; Debian: texlive-xetex); the PDF is there."
-        )
+        return f"no TeX is installed to measure letters (one of {systems}; Debian: texlive-xetex); the PDF is there."
     sheet = draw()
     try:
         sheet.savefig(path, format="pgf")

@@ -125,7 +125,7 @@ class PairedComparison(NamedTuple):
         """Return the result in one line, with what is missing."""
         if not self.n:
             return f"{self.other} against {self.baseline}: no seed has a value on both sides, so nothing is compared"
-        alone = f"; {len(self.missing)} seeds without a pair" if self.missing else ""
+        alone = f"; {len(self.missing)} seed{'s' * (len(self.missing) > 1)} without a pair" if self.missing else ""
         opening = f"{self.other} against {self.baseline} ({self.better} is better): "
         if self.is_same:
             return f"{opening}the same at all {self.n} seeds{alone}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from workbench.errors import InputError
 from workbench.experiments.designs import Axis, Morris, Saltelli
 from workbench.experiments.progress import Silent
 from workbench.explain.sensitivity import elementary_effects, sobol_indices
+from workbench.number_text import with_limits
 
 pytestmark = pytest.mark.slow
 
@@ -305,8 +307,12 @@ def test_the_command_prints_tables_and_draws(tmp_path, monkeypatch, capsys):
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(design={"saltelli": {"base": 8}})))
     assert main(["explain", "sensitivity", "s.yaml", "--out", "r", "--workers", "1"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("64 points x 1 seeds = 64 runs")
-    assert "options.x3" in printed
+    assert printed.startswith("64 points x 1 seed = 64 runs")
+    (levers,) = re.findall(r"^lever +first +total\n(?:.+\n){3}", printed, re.MULTILINE)
+    first, last = wb.sensitivity("s.yaml", "r", workers=1).table.iloc[[0, 2]].to_dict("records")
+    assert with_limits(first["total"], first["total_low"], first["total_high"]) in levers.splitlines()[1]
+    assert with_limits(last["first"], last["first_low"], last["first_high"]) in levers.splitlines()[3]
+    assert printed.count("shares of its variance [95 % interval]") == printed.count("with  ")
     assert {path.name for path in (tmp_path / "r" / "figures").iterdir()} == {
         f"{name}.{kind}" for name in ("sensitivities", "interactions") for kind in ("pdf", "png", "csv")
     }
