@@ -49,7 +49,7 @@ def test_the_methods_say_machine_workload_policies_seeds_and_statistics(bundle):
     text = (bundle / "methods.tex").read_text()
     for part in (
         r"We ask: Does 100 \% of it hold, \& for whom?",
-        "engine shared memory (revision 1)",
+        "engine shared memory (revision 2)",
         "The machine has segments = 64;",
         "The 2 workloads are random workgroups (count=40",
         r"For placement we compare 2 policies: first fit~\cite{CN114153753A,mgpusim}, nearest boundary (tie=high)~",
