@@ -123,7 +123,7 @@ def test_an_importer(tmp_path, monkeypatch, capsys):
         capsys.readouterr()
         assert main(["trace", "import", "rmm.csv", *own]) == 2
         assert re.search(
-            r"--importer: rmm.csv is read by rmm\w*; mine.py:Stopwatch must recognise it", capsys.readouterr().err
+            r"--importer: rmm.csv is read by rmm\w*; mine.py:Stopwatch must recognize it", capsys.readouterr().err
         )
         assert main(["trace", "import", "run.txt", "--importer", "mine.py:Stop"]) == 2
         assert "unknown importer in mine.py 'Stop'; there are Stopwatch." in capsys.readouterr().err

@@ -202,6 +202,15 @@ def test_the_measure_of_the_picture_is_tested_alone_and_the_others_together(ques
     assert {one.comparisons for name, one in compared.verdicts.items() if name != question} == {20}
 
 
+def test_the_table_says_exact_where_nothing_is_drawn():
+    sweep = {**said("next_fit"), "workload": {"synthetic": "random_workgroups", "count": 40, "size": 3, "duration": 9}}
+    runs = PairedRuns(sweep)
+    done = runs.advance(60)
+    compared = compared_measures(done, runs.points, "drain_cycles")
+    assert all(one.of.exact for one in compared.verdicts.values())
+    assert ">better (exact)<" in measures_table(done, runs.names, compared)
+
+
 def test_small_pictures_have_the_verdicts_of_their_table():
     sweep = said("next_fit", seeds=12)
     sweep["policy"] = {"placement": {"vary": ["first_fit", "best_fit", "next_fit", "last_fit", "random_fit"]}}

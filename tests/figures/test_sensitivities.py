@@ -111,7 +111,7 @@ def test_ink_a_number_a_cell_grey_where_it_may_be_zero(sobol):
         assert image.get_array().mask.tolist() == np.triu(np.ones((3, 3), bool), 1).tolist()
         assert [text.get_text() for text in axes.get_yticklabels()] == ["x1  1", "x2  2", "x3  3"]
     assert "share of the variance of y; on the diagonal alone" in " ".join(drawn.get_supxlabel().split())
-    assert "512 points, one seed; grey: 95 % interval holds zero" in drawn.get_supxlabel()
+    assert "512 points, one seed; gray: 95 % interval holds zero" in drawn.get_supxlabel()
 
 
 def test_the_gain_is_named(sobol):

@@ -45,6 +45,18 @@ WORDS = {
     "mend": "fix",
     "house": "project",
     "room": "package, or free space",
+    "colour": "color",
+    "grey": "gray",
+    "neighbour": "neighbor",
+    "behaviour": "behavior",
+    "favour": "favor",
+    "centre": "center",
+    "licence": "license",
+    "normalis": "it with a z",
+    "optimis": "it with a z",
+    "initialis": "it with a z",
+    "serialis": "it with a z",
+    "recognis": "it with a z",
 }
 """What no touched sentence has, and what it may have instead."""
 KEPT = (
@@ -79,6 +91,11 @@ class Fault(NamedTuple):
 
 
 _FORMS = {"landing": "landings?", "mend": "mend(?:s|ed|ing)?", "house": "houses?", "room": "rooms?"}
+_FORMS |= {"centre": "centre[ds]?", "licence": "licences?", "optimis": "optimis(?!m)\\w+"}
+_FORMS |= {
+    stem: rf"{stem}\w*"
+    for stem in ("colour", "grey", "neighbour", "behaviour", "favour", "normalis", "initialis", "serialis", "recognis")
+}
 _GUESSED = re.compile(rf"(?<![\w/.\[-])(?:{'|'.join(_FORMS.get(word, word) for word in WORDS)})(?![\w/-]|\.\w)", re.I)
 _ONE_WORD = re.compile(r"(`+).+?\1|!?\[[^\]]*\]\([^)]*\)|<https?:[^>]*>")
 """A code span, a link or a picture."""

@@ -69,7 +69,7 @@ def enter_importer(named: str | None, traces: Sequence[str]) -> None:
         reader = importer_of(trace_file(trace))
         if not isinstance(reader, importer):
             raise InputError(
-                f"--importer: {trace} is read by {reader.format}; {named} must recognise it, and have a format that "
+                f"--importer: {trace} is read by {reader.format}; {named} must recognize it, and have a format that "
                 f"comes before {reader.format} in the alphabet. Got {importer.format}."
             )
 

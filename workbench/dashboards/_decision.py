@@ -91,7 +91,7 @@ def _memory(decision: Decision) -> str:
             parts.append(_box(hole.lowest * unit, 40, max((hole.highest - hole.lowest + 1) * unit, 1), 5, START))
     if start >= 0:
         parts.append(_box(start * unit, 14, length * unit, 22, CHOSEN))
-    words = "grey: taken, yellow: free, orange: granted, blue: starts that are possible"
+    words = "gray: taken, yellow: free, orange: granted, blue: starts that are possible"
     return _svg(66, _text(0, 10, "segment 0") + "".join(parts) + _text(0, 60, words))
 
 

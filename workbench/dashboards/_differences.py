@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.dashboards._canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards._elements import escaped, in_unit
@@ -22,7 +22,8 @@ from workbench.figures.labels import measure_words
 from workbench.metrics.measure import Measure
 from workbench.number_text import FIGURE, with_limits
 from workbench.runs.run import PlannedPoint
-from workbench.statistics import Interval, PairedComparison, Pairs, Verdict, compare, judge, pair
+from workbench.statistics import Interval, Pairs, Verdict, judge, pair
+from workbench.statistics.comparisons import compared
 from workbench.statistics.interval import mean_interval
 from workbench.statistics.quantities import sized
 from workbench.statistics.result_rows import Cells, ResultRow, verdict_words
@@ -52,12 +53,12 @@ class ComparedMeasures(NamedTuple):
 
 def compared_measures(runs: Results, points: Sequence[PlannedPoint], question: str) -> ComparedMeasures:
     """Compare the baseline, the first point, with the other side in every measure; `question` is tested alone."""
-    known, pairs = runs.plan.sweep.mechanism.measures, {}
+    known, pairs, (baseline, other) = runs.plan.sweep.mechanism.measures, {}, points
     for name in known:
         values = [_finite(runs, point, name) for point in points]
         if values[0].keys() & values[1].keys():
             pairs[name] = pair(*values)
-    tested = {name: _compared(one, known[name]) for name, one in pairs.items() if known[name].better != "neither"}
+    tested = {name: compared(runs, baseline, other, name) for name in pairs if known[name].better != "neither"}
     alone = {question: tested.pop(question)} if question in tested else {}
     return ComparedMeasures(pairs, judge(alone) | judge(tested))
 
@@ -105,6 +106,7 @@ def difference_words(verdict: Verdict, measure: Measure, names: tuple[str, str])
 def headline(verdict: Verdict, measure: Measure) -> str:
     """Return the result as a reader sees it first: by how much, and how sure that is.
 
+    >>> from workbench.statistics import compare
     >>> times = Measure("makespan", "cycles", "lower", "", compared_by="ratio")
     >>> faster = compare([1050 + 3 * k for k in range(12)], [1000 + 2 * k for k in range(12)], compared_by="ratio")
     >>> headline(judge({"": faster})[""], times)
@@ -200,21 +202,21 @@ def policies_table(runs: Results, measure: str) -> str:
     return result_table(Results(Plan(chosen, runs.plan.points), runs.rows.values()))._repr_html_()
 
 
-def measures_table(runs: Results, names: Sequence[str], compared: ComparedMeasures) -> str:
+def measures_table(runs: Results, names: Sequence[str], measures: ComparedMeasures) -> str:
     """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
     Means and sizes are over the seeds at which both are defined.
     """
     sides = map(escaped, names)
     head = "".join(f"<th>{word}</th>" for word in ("measure", *sides, "speed-up or difference", "better at", "verdict"))
-    body = "".join(_rows(runs, compared))
+    body = "".join(_rows(runs, measures))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _rows(runs: Results, compared: ComparedMeasures) -> Iterator[str]:
-    for name, pairs in compared.pairs.items():
+def _rows(runs: Results, measures: ComparedMeasures) -> Iterator[str]:
+    for name, pairs in measures.pairs.items():
         measure = runs.plan.sweep.mechanism.measures[name]
-        verdict = compared.verdicts.get(name)
+        verdict = measures.verdicts.get(name)
         baseline, other = _cells(pairs.baseline, None, measure), _cells(pairs.other, verdict, measure)
         named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
         color = "" if verdict is None else f' class="wb-{verdict.side or "even"}"'
@@ -240,13 +242,6 @@ def _cells(values: Any, verdict: Verdict | None, measure: Measure) -> Cells:
     if verdict is None or verdict.of.is_ratio:
         return cells
     return cells._replace(size=_with_limits(verdict.of.size, measure.unit))
-
-
-def _compared(pairs: Pairs, measure: Measure) -> PairedComparison:
-    better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
-    return compare(
-        pairs.baseline, pairs.other, better=better, compared_by=measure.compared_by, least_effect=measure.least
-    )
 
 
 def _finite(runs: Results, point: PlannedPoint, name: str) -> dict[int, float]:

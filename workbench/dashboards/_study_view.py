@@ -158,7 +158,7 @@ class StudyView:
 
     def _places(self, measures: list[Measure]) -> tuple[list[list[float]], str]:
         """Return the points of the front, on fresh seeds where they were run there, and the note on them."""
-        grey = "grey: every other trial, on the seeds that it was tuned on"
+        grey = "gray: every other trial, on the seeds that it was tuned on"
         if self.results.holdout is None:
             values = [_values(self.results, trial) for trial in self.results.best_trials]
             return [[one[measure.name] for measure in measures] for one in values], f"Dots: the front so far; {grey}."

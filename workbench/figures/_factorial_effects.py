@@ -89,7 +89,7 @@ def draw_factorial_effects(data: FactorialEffects) -> Figure:
     counts = {"without a run": max(one.missing for one in data.effects)}
     counts["with a refusal, the worst rank there is"] = max(one.infinite for one in data.effects)
     lacking = "".join(f", {count} {what}" for what, count in counts.items() if count)
-    frame.name_foot(figure, f"{note}\n{rests}{lacking}; grey: no word among all effects (false discovery)")
+    frame.name_foot(figure, f"{note}\n{rests}{lacking}; gray: no word among all effects (false discovery)")
     return figure
 
 

@@ -105,7 +105,7 @@ def draw_interactions(data: Interactions) -> Figure:
     panel = data.panels[0]
     note = f"{data.label}; on the diagonal alone, below it of pairs beyond both alone"
     seeds = f"{panel.rows} points, mean of {panel.seeds} seeds" if panel.seeds > 1 else f"{panel.rows} points, one seed"
-    frame.name_foot(figure, f"{note}\n{seeds}; grey: 95 % interval holds zero")
+    frame.name_foot(figure, f"{note}\n{seeds}; gray: 95 % interval holds zero")
     return figure
 
 

@@ -150,7 +150,7 @@ class Rules(NamedTuple):
     asks_admission: int = 0
     asks_die: int = 0
     in_order: int = 0
-    """Whether kernels wait for those before: FULL_OVERLAP, LEFTOVER or SERIALISE."""
+    """Whether kernels wait for those before: `FULL_OVERLAP`, `LEFTOVER` or `SERIALISE`."""
     clusters: int = 0
     """1 where some groups start together."""
     spread: int = 0
