@@ -134,6 +134,8 @@ def test_a_policy_that_hangs_at_some_seeds_shows_the_speed_up_over_the_others():
     assert cells.verdict == "hangs at 3 of 30 seeds; better on most seeds"
     starved = row._replace(hang=None).cells(TIMES)
     assert starved.verdict == "3 of 30 runs do not end; better on most seeds"
+    wear = row._replace(hang=None).cells(TIMES._replace(name="wear_max_over_min", unit=""))
+    assert wear.verdict == "3 of 30 pairs lack a finite value; better on most seeds"
 
 
 @pytest.mark.parametrize("width", [48, 80, 120])

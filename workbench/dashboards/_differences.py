@@ -26,7 +26,7 @@ from workbench.statistics import Interval, Pairs, Verdict, judge, pair
 from workbench.statistics.comparisons import compared
 from workbench.statistics.interval import mean_interval
 from workbench.statistics.quantities import sized
-from workbench.statistics.result_rows import Cells, ResultRow, verdict_words
+from workbench.statistics.result_rows import TIMES, Cells, ResultRow, verdict_words
 from workbench.statistics.result_table import result_table
 from workbench.statistics.sentences import shown
 
@@ -121,7 +121,7 @@ def headline(verdict: Verdict, measure: Measure) -> str:
     word = "sure" if verdict.word == "better" and not verdict.is_small else verdict_words(verdict, measure)
     if not one.is_ratio:
         return f"{measure_words(measure)}: {size}, {word}"
-    is_time = measure.better == "lower" and measure.unit in ("cycles", "ns", "us", "ms", "s")
+    is_time = measure.better == "lower" and measure.unit in TIMES
     more, as_much = ("faster", "as fast") if is_time else ("better", "as good")
     name = "" if is_time else f"{measure_words(measure)}: "
     return f"{name}{size} {as_much if one.size.mean < 1 else more}, {word}"

@@ -26,6 +26,8 @@ WIDE = (
     "seeds for least effect",
 )
 """The columns that the wide table has in addition."""
+TIMES = ("cycles", "ns", "us", "ms", "s")
+"""The units of times."""
 _NAMED = {"better": "sure better", "worse": "sure worse", "equal": "as good as equal", "same": "the same"}
 
 
@@ -104,7 +106,9 @@ class ResultRow(NamedTuple):
         if self.infinite and self.mean is not None:
             words.append(f"{self.infinite} of {self.mean.n} values are infinite")
         elif one is not None and 0 < one.ended < one.n and not words:
-            words.append(f"{one.n - one.ended} of {one.n} runs do not end")
+            # A time is infinite only if the run does not end. A ratio of counts is infinite over a zero too.
+            lacking = "runs do not end" if measure.unit in TIMES else "pairs lack a finite value"
+            words.append(f"{one.n - one.ended} of {one.n} {lacking}")
         if self.verdict is not None:
             words.append(verdict_words(self.verdict, measure))
         return "; ".join(words)
