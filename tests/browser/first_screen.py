@@ -66,9 +66,15 @@ def _faults(seen: dict[str, Any]) -> list[str]:
         f"{one['text']!r} lies on {other['text']!r}"
         for k, one in enumerate(texts)
         for other in texts[:k]
-        if one["owner"] != other["owner"] and overlaps(one["box"], other["box"])
+        if one["owner"] != other["owner"] and _collide(one, other)
     ]
     return [*dict.fromkeys([*faint, *weak, *on])]
+
+
+def _collide(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether two texts lie on each other; those of one slant are compared along it."""
+    box = "turned" if abs(one["angle"] - other["angle"]) < 1e-6 else "box"
+    return overlaps(one[box], other[box])
 
 
 def _reads(text: dict[str, Any]) -> bool:

@@ -31,6 +31,11 @@
     }
     return [left, top, right, bottom];
   };
+  /** The box of corners along and across a slant: slanted texts lie apart though the boxes around them meet. */
+  const turned = (corners, angle) => {
+    const [xs, ys] = [0, 1].map((k) => corners.map(([x, y]) => (k ? y : x) * Math.cos(angle) + (k ? -x : y) * Math.sin(angle)));
+    return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  };
   const texts = [], marks = new Set(), grounds = new Set(GROUNDS.map((color) => rgba(color).join())), board = document.querySelector(".wb-dashboard");
   const walker = document.createTreeWalker(board, NodeFilter.SHOW_TEXT);
   let owner = 0;
@@ -42,16 +47,16 @@
     range.selectNodeContents(node);
     for (const { left, top, right, bottom } of range.getClientRects()) {
       const box = within(element, [left, top, right, bottom]), under = ground(element);
-      if (inView(box)) texts.push({ text, owner, box, color: ink(getComputedStyle(element).color, element, under), ground: under });
+      if (inView(box)) texts.push({ text, owner, box, angle: 0, turned: box, color: ink(getComputedStyle(element).color, element, under), ground: under });
     }
   }
   for (const canvas of board.querySelectorAll("canvas.wb-canvas")) {
     const edge = canvas.getBoundingClientRect(), under = ground(canvas);
     if (!inView([edge.left, edge.top, edge.right, edge.bottom])) continue;
-    for (const { kind, color, text, box } of canvas.marks ?? []) {
+    for (const { kind, color, text, box, corners, angle } of canvas.marks ?? []) {
       owner += 1;
       const place = box?.map((value, k) => value + (k % 2 ? edge.top : edge.left));
-      if (kind === "text" && inView(place)) texts.push({ text, owner, box: place, color: ink(color, canvas, under), ground: under });
+      if (kind === "text" && inView(place)) texts.push({ text, owner, box: place, angle, turned: turned(corners.map(([x, y]) => [x + edge.left, y + edge.top]), angle), color: ink(color, canvas, under), ground: under });
       if (kind === "mark" && !grounds.has(rgba(color).join())) marks.add([...ink(color, canvas, under), ...under].join());
     }
   }

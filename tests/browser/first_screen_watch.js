@@ -12,7 +12,7 @@ for (const [name, kind] of [["fillText", "text"], ["fillRect", "mark"], ["stroke
       const left = at[1] - { left: 0, center: wide / 2, right: wide }[this.textAlign], top = at[2] - (this.textBaseline === "top" ? 0 : high / 2);
       const corners = [[left, top], [left + wide, top + high]].map(([x, y]) => [(a * x + c * y + e) / sharp, (b * x + d * y + f) / sharp]);
       const [xs, ys] = [0, 1].map((k) => corners.map((corner) => corner[k]));
-      marks.push({ kind, color, text: at[0], box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)] });
+      marks.push({ kind, color, text: at[0], corners, angle: Math.atan2(b, a), box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)] });
     }
     return drawn.apply(this, at);
   };

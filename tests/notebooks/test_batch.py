@@ -582,10 +582,10 @@ PAGE = (ROOT / "docs" / "pages" / "batches.md").read_text()
 
 
 def test_the_page_on_batches_gives_names_and_a_file_that_the_shipped_notebooks_take(tmp_path):
-    assert "00_start_here.ipynb --vary seeds=5,10\ndone: 00_start_here-seeds-5.ipynb" in PAGE
+    assert "{{output workbench notebook drain.ipynb --vary seeds=5,10 2>&1}}" in PAGE
     (name, choices) = choices_of("seeds=5,10")
-    tasks = tasks_of(ROOT / "notebooks" / "00_start_here.ipynb", **{name: choices})
-    assert [f"done: {task.name}.ipynb" in PAGE for task in tasks] == [True, True]
+    tasks = tasks_of(ROOT / "docs" / "examples" / "drain.ipynb", **{name: choices})
+    assert [task.name for task in tasks] == ["drain-seeds-5", "drain-seeds-10"]
     (file,) = (block.split("```")[0] for block in PAGE.split("```yaml\n")[1:])
     (tmp_path / "batch.yaml").write_text(file)
     batch = read_batch(tmp_path / "batch.yaml")
