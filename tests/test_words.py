@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import warnings
 from operator import attrgetter
@@ -49,12 +50,11 @@ def test_the_former_word_of_the_interface_of_sweeps_warns_as_well():
 
 
 def test_the_former_class_of_runs_is_that_of_the_results_and_warns():
+    former = importlib.import_module("workbench.experiments.run_set")
     with pytest.warns(DeprecationWarning, match=r"RunSet is Results in workbench\.experiments\.results since 0\.6;"):
-        from workbench.experiments.run_set import RunSet
-    assert RunSet is wb.Results
+        assert former.RunSet is wb.Results
     with pytest.warns(DeprecationWarning, match=r"gather is in workbench\.experiments\.results since 0\.6;"):
-        from workbench.experiments.run_set import gather
-    assert gather.__module__ == "workbench.experiments.results"
+        assert former.gather.__module__ == "workbench.experiments.results"
 
 
 def test_a_word_of_today_does_not_warn_and_an_unknown_one_is_refused():
