@@ -52,11 +52,11 @@ WORDS = {
     "favour": "favor",
     "centre": "center",
     "licence": "license",
-    "normalis": "it with a z",
-    "optimis": "it with a z",
-    "initialis": "it with a z",
-    "serialis": "it with a z",
-    "recognis": "it with a z",
+    "normalise": "it with a z",
+    "optimise": "it with a z",
+    "initialise": "it with a z",
+    "serialise": "it with a z",
+    "recognise": "it with a z",
 }
 """What no touched sentence has, and what it may have instead."""
 KEPT = (
@@ -91,11 +91,9 @@ class Fault(NamedTuple):
 
 
 _FORMS = {"landing": "landings?", "mend": "mend(?:s|ed|ing)?", "house": "houses?", "room": "rooms?"}
-_FORMS |= {"centre": "centre[ds]?", "licence": "licences?", "optimis": "optimis(?!m)\\w+"}
-_FORMS |= {
-    stem: rf"{stem}\w*"
-    for stem in ("colour", "grey", "neighbour", "behaviour", "favour", "normalis", "initialis", "serialis", "recognis")
-}
+_FORMS |= {"colour": "colour(?:s|ed|ing)?", "neighbour": "neighbour(?:s|ing)?", "behaviour": "behaviours?"}
+_FORMS |= {"favour": "favour(?:s|ed|ing)?", "centre": "centre[ds]?", "licence": "licences?"}
+_FORMS |= {verb: rf"{verb}[ds]?" for verb in ("normalise", "optimise", "initialise", "serialise", "recognise")}
 _GUESSED = re.compile(rf"(?<![\w/.\[-])(?:{'|'.join(_FORMS.get(word, word) for word in WORDS)})(?![\w/-]|\.\w)", re.I)
 _ONE_WORD = re.compile(r"(`+).+?\1|!?\[[^\]]*\]\([^)]*\)|<https?:[^>]*>")
 """A code span, a link or a picture."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from workbench.experiments.results import Results
-from workbench.figures.frame import words
+from workbench.figures.labels import words
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
 from workbench.runs.run import PlannedPoint, run_id

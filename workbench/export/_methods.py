@@ -8,8 +8,7 @@ from typing import Any
 from workbench.experiments.results import Results
 from workbench.export.citations import Cited, presets_of, traces_of
 from workbench.export.tex import escape
-from workbench.figures.frame import words
-from workbench.figures.labels import measure_words
+from workbench.figures.labels import measure_words, words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
 from workbench.number_text import FIGURE, MOST_DIGITS, number

@@ -25,7 +25,7 @@ from workbench.export.tex import escape, render
 from workbench.export.venues import style
 from workbench.figures import figure
 from workbench.figures.estimates import measure_of
-from workbench.figures.frame import words
+from workbench.figures.labels import words
 from workbench.parts import file_and_name, is_in_file
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.notes import missing_notes, saturation_notes

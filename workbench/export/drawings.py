@@ -20,7 +20,7 @@ from workbench.experiments.results import Results
 from workbench.export.tex import escape, render
 from workbench.figures import figure
 from workbench.figures.figure_files import Column, as_csv, save
-from workbench.figures.frame import words
+from workbench.figures.labels import words
 from workbench.figures.registry import Recipe
 from workbench.number_text import FIGURE, number
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from workbench.export._cells import Cell, OverCell, half_width
 from workbench.export.tex import comment, escape, render
-from workbench.figures.frame import words
-from workbench.figures.labels import measure_label
+from workbench.figures.labels import measure_label, words
 from workbench.metrics.measure import Measure
 from workbench.number_text import TEX, probability, with_half
 from workbench.statistics.best import MEANING

@@ -12,8 +12,7 @@ from workbench.errors import InputError
 from workbench.experiments.results import Results
 from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import chosen_measure, means_of
-from workbench.figures.frame import words
-from workbench.figures.labels import axis_label, measure_label
+from workbench.figures.labels import axis_label, measure_label, words
 from workbench.figures.panels import Line, check_room, panels, undefined, values
 from workbench.figures.registry import ANY, Recipe
 from workbench.metrics.measure import Measure

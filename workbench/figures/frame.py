@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,21 +14,13 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from workbench.figures.labels import words
 from workbench.figures.plot_style import SMALL, WIDTH, Sheet, palette
 
 _LINE = 56
 """Letters of a title that fill the width of a sheet."""
 _SMALL_LINE = 66
 """The same of small print."""
-
-
-def words(name: str) -> str:
-    """Return a name of the code as papers print it.
-
-    >>> words("nearest_boundary(tie=high)")
-    'nearest boundary (tie=high)'
-    """
-    return re.sub(r"(?<=\w)\(", " (", name.replace("_", " "))
 
 
 def title(axes: Axes, text: str, below: str = "", letters: int | None = None) -> None:

@@ -36,6 +36,15 @@ _DURATIONS = ("wait", "latency", "delay", "time", "makespan", "span", "gap", "tr
 """What lasts by its own name."""
 
 
+def words(name: str) -> str:
+    """Return a name of the code as papers print it.
+
+    >>> words("nearest_boundary(tie=high)")
+    'nearest boundary (tie=high)'
+    """
+    return re.sub(r"(?<=\w)\(", " (", name.replace("_", " "))
+
+
 def axis_label(path: str, setup: Setup) -> str:
     """Return the label of an axis that shows a lever: its name in words, and its unit or that of the lever that holds
     it.
